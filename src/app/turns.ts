@@ -97,7 +97,7 @@ export function createControls({ deps, runner, jobs }: Turns, { ackStore }: Stor
     stopTriggers,
     /** Passes on what people asked for, perhaps in another process. Throws StoreError. */
     passOnUrgent: async () => {
-      for (const message of await ackStore.messages.urgent()) passOn(message, true);
+      for (const message of await ackStore.messages.urgent()) passOn(message, 'at_once');
     },
     buttons: {
       ...messageButtons(controlDeps),

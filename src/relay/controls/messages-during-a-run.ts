@@ -21,7 +21,10 @@ import { isEmptyMessage } from '../sending/empty-message.ts';
 import { nextAllowedMessage } from '../sending/next-message.ts';
 import { Sender, type SendingTurn } from '../sending/sender.ts';
 
-/** The pause of messages that their writers asked to send now. */
+/** When a run is offered a message: only if it pauses, or at once because the writer pressed **Send now**. */
+export type PassOnTime = 'in_pause' | 'at_once';
+
+/** Stands for the name of a pause where a writer asked to send their message now. */
 export const ASKED_FOR = 'asked for';
 
 /** The running turn's stop signal, and what it learns about forwarded messages. */

@@ -19,11 +19,12 @@ import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { sendEphemeral, trySendEphemeral } from '../runtime/private-notices.ts';
 import { addPressedMessage } from './continue-and-retry.ts';
+import type { PassOnTime } from './messages-during-a-run.ts';
 import { noteIfPaused, refreshPausedNotice } from './paused-messages.ts';
 import type { StopControl } from './stop-control.ts';
 
 /** Offers a thread's next message to its run, if this process has it; false if it was not offered. */
-type PassOn = (thread: ThreadKey, isAsked: boolean) => boolean;
+type PassOn = (thread: ThreadKey, when: PassOnTime) => boolean;
 
 /** Passes a message on if the run pauses; else offers the buttons to its writer, once for all that they write meanwhile. */
 export async function offerSendNow(
@@ -33,7 +34,7 @@ export async function offerSendNow(
   { ts, ...writer }: ChannelActor & MessageKey,
 ): Promise<void> {
   if (outcome.kind !== 'admitted' || !outcome.isQueued || outcome.isPaused) return;
-  if (passOn(outcome.thread, false)) return;
+  if (passOn(outcome.thread, 'in_pause')) return;
   const { messages, turns } = deps.store;
   if (await messages.hasEarlierWaiting(outcome.thread, writer.person, ts)) return;
   const open = await turns.open(outcome.thread);
@@ -54,7 +55,7 @@ export async function sendNow(
   const isPaused = (await deps.store.pausedThreads.pausedBy(message)) !== undefined;
   const urgent = isPaused ? [] : await deps.store.messages.makeUrgent(message);
   if (urgent.length === 0) return answerAbout(deps, [message]);
-  passOn(message, true);
+  passOn(message, 'at_once');
   return answerAbout(deps, urgent, strings.passingOn(urgent.length));
 }
 

@@ -134,8 +134,8 @@ export class ReplyState {
     this.update({ figures: new Map(paths.map((path) => [path, null])) });
   }
 
-  /** Whether the reply went on, above the message, after its run was given another one. */
-  get hasGoneOn(): boolean {
+  /** Whether the reply has grown since its run was given a later message, which stands below it. */
+  get hasGrownAboveMessage(): boolean {
     return this.#lengthAsked !== undefined && this.answer.length > this.#lengthAsked;
   }
 

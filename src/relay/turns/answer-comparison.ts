@@ -20,42 +20,51 @@ export async function compareWithEarlier(
   context: TurnContext,
   reply: ReadReply,
 ): Promise<AnswerComparison | undefined> {
-  const earlier = await sameQuestionBefore(context.deps.store, context.turn);
-  return earlier && (await within(COMPARISON_TIMEOUT_MS, compareWith(context, earlier, reply), undefined));
+  const earlier = await turnAskedAgain(context.deps.store, context.turn);
+  return (
+    earlier && (await within(COMPARISON_TIMEOUT_MS, compareAnswersOf(context, earlier, reply), undefined))
+  );
 }
 
-/** The answered turn whose question the first turn of a thread asked again, with the same words and files. */
-async function sameQuestionBefore(store: Store, turn: Turn): Promise<Turn | undefined> {
+/** The turn of an earlier thread that a turn asks again from a form, if it was answered and both have the same words and files. */
+async function turnAskedAgain(store: Store, turn: Turn): Promise<Turn | undefined> {
   const earlier = await store.taskStarts.firstTurnOf(turn);
   if (earlier?.outcome !== 'completed' || earlier.channel !== turn.channel) return undefined;
   const words = wordsOf(earlier);
   if (words === '' || words !== wordsOf(turn)) return undefined;
-  const ids = [earlier, turn].map(({ attached_file_ids }) => attached_file_ids ?? []);
-  const sent = await store.uploads.sent(turn.workspace, ids.flat());
-  const [files, own] = ids.map((list) => list.map((id) => sent.get(id)?.sha256 ?? id).sort());
-  return JSON.stringify(files) === JSON.stringify(own) ? earlier : undefined;
+  const idsOf = ({ attached_file_ids }: Turn) => attached_file_ids ?? [];
+  const sent = await store.uploads.sent(turn.workspace, [earlier, turn].flatMap(idsOf));
+  // A file that was uploaded twice has two ids, and one digest.
+  const filesOf = (one: Turn) =>
+    JSON.stringify(
+      idsOf(one)
+        .map((id) => sent.get(id)?.sha256 ?? id)
+        .sort(),
+    );
+  return filesOf(earlier) === filesOf(turn) ? earlier : undefined;
 }
 
-/** A turn's question in its letters and digits: a form shows marks of Markdown as they are. '' if it is no longer kept. */
+/** The letters and digits of a turn's question: a form shows its Markdown in other marks. '' if it is no longer kept. */
 function wordsOf(turn: Turn): string {
   return unquotedPrompt(turn).replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-async function compareWith(context: TurnContext, earlier: Turn, reply: ReadReply) {
+async function compareAnswersOf(context: TurnContext, earlier: Turn, reply: ReadReply) {
   const { deps, lease } = context;
   const { task_id: taskId, assistant_message_id: replyId } = earlier;
-  if (taskId === null || replyId === null || !(await isWhole(context, earlier, taskId))) return undefined;
-  const own = await context.task();
+  if (taskId === null || replyId === null || !(await isReplyComplete(context, earlier, taskId)))
+    return undefined;
+  const task = await context.task();
   const { account_id } = await deps.store.threads.getOrThrow(earlier);
-  const before = { ...own, agent: deps.agent(account_id), taskId, turn: earlier };
-  const { content } = await before.agent.getMessage(taskId, replyId, { signal: lease.signal });
-  const first = { text: answerText(content), files: await resultTables(before) };
-  const second = { text: answerText(reply.blocks), files: await resultTables(own) };
-  return deps.rendering.run(own.turn.workspace, () => compareAnswers(first, second), lease.signal);
+  const earlierTask = { ...task, agent: deps.agent(account_id), taskId, turn: earlier };
+  const { content } = await earlierTask.agent.getMessage(taskId, replyId, { signal: lease.signal });
+  const first = { text: answerText(content), files: await resultTables(earlierTask) };
+  const second = { text: answerText(reply.blocks), files: await resultTables(task) };
+  return deps.rendering.run(context.turn.workspace, () => compareAnswers(first, second), lease.signal);
 }
 
-/** Whether all of an earlier reply is still in its thread: whoever deleted a part of it wants that nowhere. */
-async function isWhole({ deps, workspace, lease }: TurnContext, earlier: Turn, taskId: string) {
+/** Whether all messages of an earlier reply are still in their thread. What people deleted there is not shown elsewhere. */
+async function isReplyComplete({ deps, workspace, lease }: TurnContext, earlier: Turn, taskId: string) {
   const sent = await deps.store.tasks.sentTurns({ ...earlier, task_id: taskId });
   const shown = sent.find(({ id }) => id === earlier.id)?.reply_ts ?? [];
   const missing = new Set(shown);

@@ -23,7 +23,7 @@ import type { TurnContext } from './turn-context.ts';
 const BACKOFF_FACTOR = 1.6;
 const MAX_BACKOFF_MULTIPLE = 120;
 
-/** The pause before the check after `checks` others (ms); `firstMs` is the one before the first. */
+/** The pause (ms) after so many checks; `firstMs` is the pause before the first check. */
 export function followUpPauseMs(checks: number, firstMs: number): number {
   return firstMs * Math.min(MAX_BACKOFF_MULTIPLE, BACKOFF_FACTOR ** checks);
 }
@@ -37,7 +37,7 @@ const followUpSchema = z.object({
 });
 type FollowUp = z.infer<typeof followUpSchema>;
 
-/** When a task is checked after another check: at the end, if that comes before the pause is over, and then no more. */
+/** When the next check of a task comes: after a pause, but at `ends_at` at the latest; `done` after that. */
 export function nextCheck(
   { checks, ends_at }: Pick<FollowUp, 'checks' | 'ends_at'>,
   firstMs: number,
@@ -50,16 +50,20 @@ export function nextCheck(
 /** While a task works in the background, it is checked after so many first pauses each: every 30 s by default. */
 const BACKGROUND_PAUSES = 3;
 
-/** What post what a task made after its turn: they are repeated, and post each thing once. */
-const CHECKS = [postLaterResults, postReviews];
+/** Each posts one kind of thing that a task made after its turn. They are called repeatedly, and post each thing once. */
+const POST_NEW_THINGS = [postLaterResults, postReviews];
 
-/** What a check has found: nothing more can come, how the task works in the background, or neither. */
+/** What a check has found: nothing more can come (`over`), the state of work in the background, or no such work (`quiet`). */
 type Finding = 'over' | OpenState | 'quiet';
 
-/** Jobs that check tasks after their turns, without holding their threads: what they made, and work in the background. */
+/**
+ * Jobs that check tasks after their turns: they post what a task made, and say how its work in the background stands. The
+ * thread's next turn may run meanwhile.
+ */
 export function followUpJobs(deps: RelayDeps): JobKind {
   const { watchMs, watchIntervalMs } = deps.settings;
-  const onGivenUp = (job: Job, lease: Lease) => stopWatching(deps, job, lease);
+  const isWatching = watchMs > 0;
+  const endWatch = (job: Job, lease: Lease) => sayNobodyWatches(deps, job, lease);
   return {
     kind: JOB_KIND.followUp,
     share: 2,
@@ -67,20 +71,21 @@ export function followUpJobs(deps: RelayDeps): JobKind {
     giveUpAfterMs: 24 * 60 * 60_000,
     perform: async (job, lease) => {
       const followUp = followUpSchema.parse(job.payload);
-      const next = watchMs === 0 ? 'done' : nextCheck(followUp, watchIntervalMs, Date.now());
-      const found = watchMs === 0 ? 'over' : await checkOnce(deps, job, followUp, lease);
+      const next = isWatching ? nextCheck(followUp, watchIntervalMs, Date.now()) : 'done';
+      const found = isWatching ? await checkOnce(deps, job, followUp, lease) : 'over';
       if (found === 'over' || next === 'done') {
-        await onGivenUp(job, lease);
+        await endWatch(job, lease);
         return 'done';
       }
       if (found === 'quiet') return { ...next, payload: { ...job.payload, checks: followUp.checks + 1 } };
       const inMs = Math.min(next.inMs, BACKGROUND_PAUSES * watchIntervalMs);
       return { inMs, payload: { ...job.payload, notice: found } };
     },
-    onGivenUp,
+    onGivenUp: endWatch,
   };
 }
 
+/** Checks a task once. After an error that may pass by itself, it returns `quiet`; throws others. */
 async function checkOnce(
   deps: RelayDeps,
   job: Job,
@@ -92,27 +97,27 @@ async function checkOnce(
   if (turn === undefined || turn.thread_task_id === null) return 'over';
   if (workspace === undefined) return 'quiet';
   const { account_id, thread_task_id: taskId } = turn;
-  // The thread's next turn may run meanwhile.
   const holder = { workspace: turn.workspace, id: `follow-up of ${turn.id}` };
   const memory = deps.replyMemory.of(holder, account_id);
   try {
     const agent = deps.agent(account_id);
-    const background = await checkBackground({ deps, workspace, lease }, turn, notice);
-    const done: Promise<void>[] = [];
-    // The thread's next turn posts what there is by then.
-    // A stop of work in the background goes there all the same.
+    // Before the place is looked at: a stop reaches the service from a closed place, too.
+    const background = await updateBackgroundNotices({ deps, workspace, lease }, turn, notice);
     const isClosed = (await closingAt(deps, job, lease.signal)) !== undefined;
-    for (const one of turn.is_busy || isClosed ? [] : CHECKS) {
+    // A turn at work in the thread posts the new things at its end.
+    const mayPost = !turn.is_busy && !isClosed;
+    const failures: unknown[] = [];
+    for (const post of mayPost ? POST_NEW_THINGS : []) {
       await deps.readRate(account_id).acquire(lease);
-      const check = one({ deps, workspace, agent, turn, taskId, lease, memory });
       // One that fails holds up no other.
-      await check.catch(() => undefined);
-      done.push(check);
+      await post({ deps, workspace, agent, turn, taskId, lease, memory }).catch((error: unknown) => {
+        failures.push(error);
+      });
     }
-    await Promise.all(done);
+    if (failures.length > 0) throw failures[0];
     return background ?? (isClosed ? 'over' : 'quiet');
   } catch (error) {
-    // The channel may get another id, and one "not found" need not be the truth.
+    // The channel may get another id, and the service may say "not found" of what it has.
     if (error instanceof AgentNotFoundError || isThreadUnreachable(error)) return 'quiet';
     throw error;
   } finally {
@@ -120,23 +125,24 @@ async function checkOnce(
   }
 }
 
-/** Says how the work in the background stands, if the thread has said that there is some; returns that while it goes on. */
-async function checkBackground(
+/** Brings the thread's notices about work in the background up to date. Returns the state of work that goes on. */
+async function updateBackgroundNotices(
   work: ThreadWork,
   turn: CheckedTurn,
-  said: string,
+  shown: string,
 ): Promise<OpenState | undefined> {
   let open: OpenState | undefined;
   for (const id of turn.background_turn_ids) {
     const isLast = id === turn.id && !turn.has_later_message;
-    const state = isLast ? await backgroundState(work, turn) : 'superseded';
-    if (state !== said) await updateBackgroundNotice(work, { ...turn, id }, state);
+    const state = isLast ? await readBackgroundState(work, turn) : 'superseded';
+    if (state !== shown) await updateBackgroundNotice(work, { ...turn, id }, state);
     if (isOpen(state)) open = state;
   }
   return open;
 }
 
-async function backgroundState({ deps, lease }: ThreadWork, turn: CheckedTurn): Promise<BackgroundState> {
+/** Reads whether a turn's task works in the background; first sends a stop of it that the service does not know yet. */
+async function readBackgroundState({ deps, lease }: ThreadWork, turn: CheckedTurn): Promise<BackgroundState> {
   const { signal } = lease;
   await deps.readRate(turn.account_id).acquire(lease);
   await sendStop(deps, turn, signal);
@@ -145,8 +151,8 @@ async function backgroundState({ deps, lease }: ThreadWork, turn: CheckedTurn): 
   return turn.stop_requested_at === null ? 'working' : 'stopping';
 }
 
-/** The thread says that nobody watches the work in the background any more. */
-async function stopWatching(deps: RelayDeps, job: Job, lease: Lease): Promise<void> {
+/** Changes the thread's notices about work in the background: nobody watches it any more. */
+async function sayNobodyWatches(deps: RelayDeps, job: Job, lease: Lease): Promise<void> {
   const workspace = deps.workspace(job.workspace);
   const { turn_id: turnId } = followUpSchema.parse(job.payload);
   const turn = await deps.store.tasks.checkedTurn(job.workspace, turnId);
@@ -163,8 +169,9 @@ async function stopWatching(deps: RelayDeps, job: Job, lease: Lease): Promise<vo
 const POLL_INTERVAL_MS = 2_000;
 
 /**
- * Waits until the task of a settled reply has settled too, for a limited time: results and the next message wait for it.
- * `isCompleted`: the reply is complete. `hasWorkedOn`: the task was seen at work after its reply.
+ * Waits for the task of a settled reply to settle too, for a limited time: results and the next message wait for it.
+ * `isCompleted`: the reply was completed, so that a failed task is a surprise. `hasWorkedOn`: the task was seen at work
+ * after its reply.
  */
 export async function waitForBackgroundWork(
   context: TurnContext,
@@ -178,7 +185,7 @@ export async function waitForBackgroundWork(
     const { status } = await agent.getTask(taskId, { signal: lease.signal });
     if (status === 'failed' && isCompleted) {
       if (wasFailed) return { taskState: 'failed', hasWorkedOn };
-      // The status may lag behind the reply, and be that of the turn before.
+      // The first status may still be that of the turn before.
       wasFailed = true;
       await sleepWithLease(SETTLED_TASK_SHORT_MS, lease);
       continue;
@@ -193,7 +200,7 @@ export async function waitForBackgroundWork(
   }
 }
 
-/** Says below a turn's answer that its task still works; `isWatched`: the notice will say how that ended. */
+/** Says below a turn's answer that its task still works; `isWatched`: a follow-up job will change the notice. */
 export async function postBackgroundNotice(
   posts: IdempotentPosts,
   turn: TurnLocation,
@@ -212,7 +219,7 @@ export function isOpen(state: BackgroundState): state is OpenState {
   return state === 'working' || state === 'stopping';
 }
 
-/** Brings a turn's notice to this state; one that has ended is not changed again. Throws a SlackError. */
+/** Shows a state in a turn's notice. Once the work has ended, the notice gets another name, and is not changed again. Throws a SlackError. */
 async function updateBackgroundNotice(
   work: ThreadWork,
   turn: TurnLocation,

@@ -29,7 +29,7 @@ export function isAnswerPhase(phase: ReplyPhase): boolean {
   return phase === 'done' || phase === 'length';
 }
 
-/** What stands below a finished answer: a comparison with an earlier one, a new conversation, what the service adds, an end that never came, a late stop. */
+/** The notes that stand below a finished answer, each a sentence or more. */
 export async function notesBelowAnswer(
   context: TurnContext,
   { reply, phase, hasSettled, resendsTurnId, isFromForm, isCancelledInBackground }: AnswerEnd,
@@ -46,28 +46,27 @@ export async function notesBelowAnswer(
   return notes;
 }
 
+/** Says that the thread continues in a new task: with a quotation of the former one, or without. */
 async function newTaskNote({ deps, turn }: TurnContext, resends_turn_id: string | null): Promise<string[]> {
   if (turn.quotation_length > 0) return [strings.conversationQuoted];
   const resent = await resentTurn(deps.store, { workspace: turn.workspace, resends_turn_id });
-  const before = resent?.task_id ?? turn.task_id;
-  return before === turn.task_id ? [] : [strings.newConversation];
+  const formerTask = resent?.task_id ?? turn.task_id;
+  return formerTask === turn.task_id ? [] : [strings.newConversation];
 }
 
 /** Characters of all notes below the answer: more than a message shows. */
 const MAX_NOTES_LENGTH = 10_000;
 
-/** What is read for a note: nothing where it is refused, because the reply is complete without. */
+/** Reads notes that an answer can do without: none if they are refused, or the service fails at them for long. */
 async function optional(context: TurnContext, read: () => Promise<string[]>): Promise<string[]> {
   const { deps, lease, turn } = context;
-  const isRefused = (error: unknown) =>
-    error instanceof AgentNotFoundError || error instanceof AgentRejectedError || error instanceof SlackError;
+  const noneIfRefused = (error: unknown) => {
+    if (error instanceof AgentNotFoundError || error instanceof AgentRejectedError) return [];
+    if (error instanceof SlackError) return [];
+    throw error;
+  };
   try {
-    return await context.withRetry(() =>
-      read().catch((error: unknown) => {
-        if (!isRefused(error)) throw error;
-        return [];
-      }),
-    );
+    return await context.withRetry(() => read().catch(noneIfRefused));
   } catch (error) {
     if (!(error instanceof AgentError) || lease.remainingMs() <= 0) throw error;
     deps.log.warn({ err: error, turn: turn.id }, 'could not read the notes below an answer');
@@ -80,6 +79,7 @@ async function comparison(context: TurnContext, reply: ReadReply): Promise<strin
   return compared === undefined ? [] : [strings.comparedWithEarlier(compared)];
 }
 
+/** What the service itself wrote below the answer, except reviews: their findings are posted by themselves. */
 async function readSystemMessages(context: TurnContext): Promise<string[]> {
   const { agent, taskId, turn, lease } = await context.task();
   const { signal } = lease;
@@ -88,7 +88,6 @@ async function readSystemMessages(context: TurnContext): Promise<string[]> {
   let reviews: readonly Review[] | undefined;
   for await (const message of agent.messagesAfter(taskId, turn.user_message_id, { signal })) {
     if (message.role !== 'system') continue;
-    // The findings of a review are posted by themselves.
     reviews ??= (await agent.getTask(taskId, { signal })).reviews;
     if (reviews.some(({ messageId }) => messageId === message.id)) continue;
     const text = truncatedCopy(messageText(message), room);
@@ -98,7 +97,7 @@ async function readSystemMessages(context: TurnContext): Promise<string[]> {
   return texts;
 }
 
-/** Says below the first answer in a channel that a bot writes. */
+/** Says that a bot writes, below the first answer of a channel; the note counts as posted from then on. */
 async function introductionNote({ deps, turn }: TurnContext): Promise<string[]> {
   const isFirst = await deps.store.channels.claimNotice(turn, 'introduction');
   return isFirst ? [strings.automatedNotice] : [];

@@ -36,6 +36,7 @@ export function reminderJobs(deps: RelayDeps): JobKind {
   };
 }
 
+/** Reminds the asker once they have let the run wait for long enough. Deletes the reminder once the wait or the place is closed. */
 async function remindOrTakeBack(work: ThreadWork, wait: PersonWait): Promise<JobOutcome> {
   const { store, settings } = work.deps;
   const posts = new IdempotentPosts(work, turnLocationOf(wait));
@@ -45,15 +46,16 @@ async function remindOrTakeBack(work: ThreadWork, wait: PersonWait): Promise<Job
   const isPosted =
     wait.is_open && !isClosed && (wait.reminder === 'posted' || (await remind(work, wait, posts)));
   if (isPosted) return { inMs: wait.waits_for === PLAN_WAIT ? LOOK_AGAIN_MS.plan : LOOK_AGAIN_MS.run };
-  // An attempt with an unknown outcome may have posted it.
-  const isThere =
-    wait.reminder !== null && (await posts.postOnce(REMINDER_PART, undefined, async () => undefined));
-  if (isThere) await posts.removeAll(REMINDER_PART);
+  if (wait.reminder !== null) {
+    // This posts nothing. It finds the post of an earlier attempt whose outcome is unknown.
+    await posts.postOnce(REMINDER_PART, undefined, async () => undefined);
+    await posts.removeAll(REMINDER_PART);
+  }
   if (!wait.is_open && wait.waits_for !== null) await store.personWaits.end(wait, wait.waits_for);
   return 'done';
 }
 
-/** Posts the reminder, unless it must not be; that is checked again just before the call. Whether it is there then. */
+/** Posts the reminder, unless the wait has ended by the moment of the call; returns whether it is in the thread then. */
 async function remind(
   { deps: { store }, workspace: { posting } }: ThreadWork,
   wait: PersonWait,
@@ -80,7 +82,7 @@ async function remind(
 
 const MOST_IN_AN_HOUR = 3;
 
-/** Once for each turn. Nobody is behind a bot, or after an erasure. */
+/** Whether the asker of a turn may be reminded: once, and only a person, whom no erasure has removed. */
 function mayRemind(wait: PersonWait): boolean {
   const { is_open, is_turned_off, is_end_told, reminded_lately, reminder, asked_by } = wait;
   const isWanted = is_open && !is_turned_off && !is_end_told && reminded_lately < MOST_IN_AN_HOUR;

@@ -31,27 +31,26 @@ export async function followReply(
   const { deps, state } = context;
   if (await mayAskApproval(context))
     state.update({ plansFirst: true, buttonUse: await buttonUse(deps, context.turn) });
-  const showPlanAnswer = () =>
-    inBackground(showButtonUse(context), deps.log, 'could not show who answered a plan');
+  const showPlanAnswerSoon = () =>
+    inBackground(showPlanAnswer(context), deps.log, 'could not show who answered a plan');
   const writers = new Set<string>();
-  // The reply before says who tried again.
+  // Of a message that is sent again, the reply to the first one says who pressed the button.
   const showAskers = async () => (resendsTurnId === null ? nameAskers(context, writers) : undefined);
-  const nameThem = () =>
+  const showAskersSoon = () =>
     inBackground(showAskers(), deps.log, 'could not name whose question a reply answers');
-  nameThem();
+  showAskersSoon();
   const forwarding = context.startForwarding({
     progress: () => state.progress,
     onForwarded: (writer, notes, before) => {
       writers.add(writer);
       state.onForwarded(writer, notes, before);
-      nameThem();
-      showPlanAnswer();
+      showAskersSoon();
+      showPlanAnswerSoon();
     },
     onRequeued: () => {
-      // The service accepts none while the agent works.
       state.update({ sentence: strings.messageWaits });
       markWaiting(deps, context.turn);
-      showPlanAnswer();
+      showPlanAnswerSoon();
     },
   });
   try {
@@ -79,11 +78,12 @@ async function startReading(context: TurnContext, knownId: string | undefined): 
   return context.startReading(message, replyId);
 }
 
-async function showButtonUse({ deps, turn, state }: TurnContext): Promise<void> {
+/** Shows who answered the reply's plan with a button, and how, if it is a plan and somebody has. */
+async function showPlanAnswer({ deps, turn, state }: TurnContext): Promise<void> {
   if (state.known.plansFirst) state.update({ buttonUse: await buttonUse(deps, turn) });
 }
 
-/** Whether the reply may be a plan that waits for approval: its task began in plan mode, and its message is no such approval. */
+/** Whether the reply may be a plan that waits for approval: its task began in plan mode, and its message answers no plan. */
 async function mayAskApproval({ deps, turn }: TurnContext): Promise<boolean> {
   if (!deps.settings.supportedTaskOptions.planMode) return false;
   const { plans_first: plansFirst } = await deps.store.threads.getOrThrow(turn);
@@ -98,35 +98,44 @@ async function showSettledReply(
   reader: ReplyReader,
   settled: SettledReply & AskedMessage & { hasForwarded: boolean },
 ): Promise<boolean> {
-  const { state, turn } = context;
-  let { reply } = settled;
-  state.setFileNotes(withSkippedFiles(turn, reply.input?.fileIds ?? null));
-  const isCompleted = outcomeOfReply(reply) === 'completed';
-  // After a forwarded message, the task works for that message's turn.
-  const { taskState, hasWorkedOn } = settled.hasForwarded
-    ? { taskState: undefined, hasWorkedOn: false }
-    : await context.withRetry(() => waitForBackgroundWork(context, isCompleted));
-  // A task may fail after its reply was complete; then the reply tells why, if anything does.
-  if (taskState === 'failed') reply = await context.withRetry(() => reader.read());
-  const isCancelled = taskState === 'cancelled' || outcomeOfReply(reply) === 'cancelled';
-  const stoppedBy = isCancelled ? await context.stopRequester() : '';
-  const replyOutcome = outcomeOfReply(reply, taskState === 'cancelled' && stoppedBy !== '');
-  const outcome = taskState === 'failed' && replyOutcome === 'completed' ? 'failed' : replyOutcome;
+  const { state, turn, deps } = context;
+  state.setFileNotes(withSkippedFiles(turn, settled.reply.input?.fileIds ?? null));
+  const { reply, outcome, stoppedBy, taskState, hasWorkedOn } = await finalOutcome(context, reader, settled);
   const phase = outcome === 'completed' ? 'done' : outcome;
   const isCancelledInBackground = hasWorkedOn && taskState === 'cancelled';
   const notes = await notesBelowAnswer(context, { ...settled, reply, phase, isCancelledInBackground });
-  await context.withRetry(() => showButtonUse(context));
+  await context.withRetry(() => showPlanAnswer(context));
   state.update({ model: await context.withRetry(() => context.taskModel()) });
   const end = { settled_at: new Date(), outcome, tool_counts: countTools(reply) };
-  // Whether somebody has answered a plan depends on it, and a press may come as soon as its buttons are there.
+  // A plan's buttons work once its turn has settled: that is recorded before people see them.
   if (state.known.plansFirst && !hasSettled(turn)) await context.withRetry(() => context.row.record(end));
   state.settle(reply, phase, notes, stoppedBy);
   await context.reply.showFinalText();
   const isTaskWorking = taskState === 'working' && isAnswerPhase(phase);
+  const { remindMs } = deps.settings;
   if (phase === 'done' && state.isOpenPlan && !isTaskWorking)
-    await context.withRetry(() =>
-      context.deps.store.personWaits.begin(turn, PLAN_WAIT, 0, context.deps.settings.remindMs),
-    );
+    await context.withRetry(() => deps.store.personWaits.begin(turn, PLAN_WAIT, 0, remindMs));
   if (!hasSettled(context.turn)) context.row.recordSoon(end, 'finishing');
   return isTaskWorking;
+}
+
+/** Waits for the task of a settled reply, and tells how both ended; `stoppedBy` names who stopped them, '' if nobody did. */
+async function finalOutcome(
+  context: TurnContext,
+  reader: ReplyReader,
+  { reply, hasForwarded }: SettledReply & { hasForwarded: boolean },
+) {
+  const isCompleted = outcomeOfReply(reply) === 'completed';
+  // A task that has got a forwarded message works for that message's turn.
+  const { taskState, hasWorkedOn } = hasForwarded
+    ? { taskState: undefined, hasWorkedOn: false }
+    : await context.withRetry(() => waitForBackgroundWork(context, isCompleted));
+  const hasTaskFailed = taskState === 'failed';
+  // If anything tells why a task failed after its reply was complete, the reply does by now.
+  const last = hasTaskFailed ? await context.withRetry(() => reader.read()) : reply;
+  const isCancelled = taskState === 'cancelled' || outcomeOfReply(last) === 'cancelled';
+  const stoppedBy = isCancelled ? await context.stopRequester() : '';
+  const ofReply = outcomeOfReply(last, taskState === 'cancelled' && stoppedBy !== '');
+  const outcome = hasTaskFailed && ofReply === 'completed' ? 'failed' : ofReply;
+  return { reply: last, outcome, stoppedBy, taskState, hasWorkedOn };
 }

@@ -9,12 +9,13 @@ import { settleSends } from '../sending/delivery.ts';
 /** Runs a step, and retries it after transient errors. */
 type Retry = <T>(step: () => Promise<T>) => Promise<T>;
 
-/** After so many attempts without progress, perhaps ended by the look itself, a message in doubt is not looked for. */
+/** A turn with more attempts than this does not look for its message: the look itself may end its processes. */
 const MAX_LOOKS = 10;
 
 /**
- * A turn ends early although the service may have its message: looks for it, and cancels its run. If nobody can tell, it
- * cancels only what a person stopped: Try again looks for the message, too. Throws what `retry` does, except an AgentError.
+ * Cancels the run of a turn that ends early, if the service has its message: looks for one that was perhaps sent. If the
+ * look does not settle that, cancels what the task does only if a person stopped the turn. **Try again** looks for the
+ * message once more. Throws what `retry` does, except an AgentError.
  */
 export async function cancelRunInDoubt(work: ThreadWork & { row: TurnRow }, retry: Retry): Promise<void> {
   const { row, deps, lease } = work;

@@ -2,7 +2,12 @@ import type { Job, Thread, Turn } from '../../store/schema.ts';
 import { PLAN_WAIT } from '../../store/threads/person-waits.ts';
 import { isAtService } from '../../store/threads/turn-phase.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
-import { ASKED_FOR, type ForwardingOptions, MidRunForwarding } from '../controls/messages-during-a-run.ts';
+import {
+  ASKED_FOR,
+  type ForwardingOptions,
+  MidRunForwarding,
+  type PassOnTime,
+} from '../controls/messages-during-a-run.ts';
 import { stopRequesterName } from '../reading/display-names.ts';
 import type { FirstReply } from '../replies/idempotent-posts.ts';
 import { LiveReply } from '../replies/live-reply.ts';
@@ -31,11 +36,11 @@ export class TurnContext implements ThreadWork {
   readonly job: Job;
   readonly state: ReplyState;
   readonly reply: LiveReply;
-  /** The job of the run was done together with the turn. */
+  /** The statement that finished the turn has also ended the job of this run. */
   isJobDone = false;
   /** What the turn began with, until its message is at the service; undefined if it began in another run. */
   begun: BegunWork | undefined;
-  /** What is needed of the thread as it was then, or as it was when the message was sent. */
+  /** The thread as it was when the turn began, or when its message was sent: only what a run of hours needs of it. */
   #thread: Pick<Thread, 'participant_ids' | 'task_model'> | undefined;
   readonly row: TurnRow;
   readonly #stopController = new AbortController();
@@ -45,7 +50,7 @@ export class TurnContext implements ThreadWork {
   /** The task that the message was sent to: it stays the same. */
   #task: { account_id: string; taskId: string } | undefined;
   #forwarding: MidRunForwarding | undefined;
-  /** What the run waits for a person to answer, as recorded; a plan is answered after its run, so its wait is not ended here. */
+  /** What the run waits for a person to answer, as recorded. The wait for a plan's answer begins and ends after the run. */
   #wait: string | undefined;
 
   constructor({ deps, workspace, lease }: ThreadWork, turn: Turn, begun: BegunWork | undefined, job: Job) {
@@ -54,7 +59,7 @@ export class TurnContext implements ThreadWork {
     this.lease = lease;
     this.job = job;
     this.begun = begun;
-    this.#keepOf(begun?.thread);
+    this.#keepThread(begun?.thread);
     this.row = new TurnRow(this, turn, (step) => this.reply.posts.recordWith(step));
     const { waits_since: waitsSince, waits_for: wait } = turn;
     this.#wait = waitsSince === null || wait === PLAN_WAIT ? undefined : (wait ?? undefined);
@@ -68,12 +73,12 @@ export class TurnContext implements ThreadWork {
     return this.row.turn;
   }
 
-  /** A person asks to stop the turn: the reply shows it, and what is not sent yet never is. */
+  /** Stops the turn, because a person asks for it: the reply says so, and a message that is not sent yet never is. */
   requestStop(): void {
     if (this.stopSignal.aborted) return;
     this.#stopController.abort(new TurnEnded('cancelled', null));
-    const show = (name: string) => this.state.onStopRequested(name);
-    this.stopRequester().then(show, () => show(''));
+    const showStopping = (name: string) => this.state.onStopRequested(name);
+    this.stopRequester().then(showStopping, () => showStopping(''));
   }
 
   /** The name of the person who asked to stop the turn; '' if nobody did, or the name is unknown. */
@@ -109,16 +114,15 @@ export class TurnContext implements ThreadWork {
     return (this.#thread ?? (await this.thread())).participant_ids;
   }
 
-  /** The turn's message is at the service, in this thread's task. */
+  /** Takes note that the turn's message is at the service, in this thread's task. */
   onSent(thread: Thread): void {
-    this.#keepOf(thread);
+    this.#keepThread(thread);
     this.begun = undefined;
     const { task_id: taskId } = this.turn;
     if (taskId !== null) this.#task = { account_id: thread.account_id, taskId };
   }
 
-  /** A run lasts for hours: it holds no more of the thread's row than it needs. */
-  #keepOf(thread: Thread | undefined): void {
+  #keepThread(thread: Thread | undefined): void {
     this.#thread = thread && { participant_ids: thread.participant_ids, task_model: thread.task_model };
   }
 
@@ -127,7 +131,7 @@ export class TurnContext implements ThreadWork {
     return (this.#thread ?? (await this.thread())).task_model;
   }
 
-  /** The thread's task, with what the turn keeps of it. Throws if the thread has no task yet. */
+  /** What it takes to work on the thread's task. Throws if the thread has no task yet. */
   async task(): Promise<SettledTurnContext & { account_id: string }> {
     const { deps, workspace, lease } = this;
     if (this.#task === undefined) {
@@ -141,7 +145,7 @@ export class TurnContext implements ThreadWork {
     return { deps, workspace, lease, ...this.#task, agent, turn: this.turn, memory };
   }
 
-  /** The turn's message, which the service has, for the search for its reply. */
+  /** The turn's message at the service, as the search for its reply takes it. Throws if it was not sent. */
   async answeredMessage(): Promise<AnsweredMessage> {
     const { user_message_id: userMessageId } = this.turn;
     if (userMessageId === null) throw new Error('The message of the turn was not sent.');
@@ -158,7 +162,7 @@ export class TurnContext implements ThreadWork {
     };
   }
 
-  /** Reads the reply with this id: what is read is shown, and may let the run have another message. */
+  /** A reader of the reply with this id. Each read is shown, and lets a run that pauses have the thread's next message. */
   async startReading(message: AnsweredMessage, replyId: string): Promise<ReplyReader> {
     const { memory } = await this.task();
     const reader = new ReplyReader(message, replyId, {
@@ -168,7 +172,7 @@ export class TurnContext implements ThreadWork {
         if (this.reply.unreachable !== undefined) throw this.reply.unreachable;
         this.state.onRead(read, this.deps.settings);
         this.#recordWait();
-        this.passOn(false);
+        this.passOn('in_pause');
       },
       onMemoryWait: (isWaiting) => this.state.update({ waitCause: isWaiting ? 'service_busy' : undefined }),
     });
@@ -196,16 +200,16 @@ export class TurnContext implements ThreadWork {
     inBackground(record(), log, 'could not record whether a run waits for a person');
   }
 
-  /** Forwards the thread's waiting messages from now on, when the run pauses or a person asks for it. */
+  /** Lets the run have the thread's waiting messages from now on: `passOn` offers them. */
   startForwarding(listener: Omit<ForwardingOptions, 'stopSignal'>): MidRunForwarding {
     const { stopSignal } = this;
     this.#forwarding = new MidRunForwarding(this, turnLocationOf(this.turn), { stopSignal, ...listener });
     return this.#forwarding;
   }
 
-  /** Offers the thread's next message to the run, in a pause or at once if asked; false if it was not offered. */
-  passOn(isAsked: boolean): boolean {
-    const pause = isAsked ? ASKED_FOR : this.state.silence.pauseAfter(this.deps.settings.passOnMs);
+  /** Offers the thread's next message to the run, at once or if it pauses; false if it was not offered. */
+  passOn(when: PassOnTime): boolean {
+    const pause = when === 'at_once' ? ASKED_FOR : this.state.silence.pauseAfter(this.deps.settings.passOnMs);
     return pause !== undefined && this.#forwarding?.offer(pause) === true;
   }
 }

@@ -31,9 +31,9 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
   const { reply, state } = context;
   const checksSources = await postSourceList(context);
   const figures = state.figurePaths();
-  const arePosted = context.turn.results_posted_at !== null;
-  const hasResults = (!arePosted || figures.length > 0) && (await postResultsOfTurn(context, figures));
-  if (!arePosted) {
+  const werePosted = context.turn.results_posted_at !== null;
+  const hasResults = (!werePosted || figures.length > 0) && (await postResultsOfTurn(context, figures));
+  if (!werePosted) {
     await mentionAsker(context, hasResults);
     context.row.recordSoon({ results_posted_at: new Date() });
   }
@@ -45,7 +45,7 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
   }
   const { watchMs: forMs, watchIntervalMs: firstMs } = context.deps.settings;
   if (isTaskWorking) {
-    // Each attempt counts Slack's faults anew: the answer is there, and does not end over its notice.
+    // With new posts each time, which have seen none of Slack's faults: the answer must not end over its notice.
     const post = () =>
       postBackgroundNotice(new IdempotentPosts(context, context.turn), context.turn, forMs > 0);
     await context.withRetry(post);
@@ -63,8 +63,8 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   if (end.outcome === 'refused' || end.outcome === 'abandoned')
     deps.log.error({ err: error, turn: turn.id }, 'an error ended the turn');
   await cancelRunInDoubt(context, (step) => context.withRetry(step));
-  // Before anybody can press Try again: the next process must not send the message, too.
   const empty = emptyMessageOf(error);
+  // Closed before the thread offers **Try again**: a process that takes over must not send the message, too.
   if (empty === undefined) await closeMessage(deps, turn);
   if (end.sentence === null) {
     await context.withRetry(() => reply.remove());
@@ -74,19 +74,14 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
     await reply.showFinalText();
     await reply.finalize();
   }
-  if (empty !== undefined) {
-    // An edited message waits again, and no notice remains about it.
-    const read = await closeIfUnchanged(deps, turn, empty);
-    if (read === 'changed') return void (await context.withRetry(() => requeueMessage(deps, turn, reply)));
-    if (read === 'withdrawn') {
-      await context.withRetry(() => reply.remove());
-      return closeTurn(context, read);
-    }
-  }
-  await closeTurn(context, end.outcome);
+  const found = empty === undefined ? 'closed' : await closeIfUnchanged(deps, turn, empty);
+  // A message that was edited meanwhile waits again, without the reply about its old words.
+  if (found === 'changed') return void (await context.withRetry(() => requeueMessage(deps, turn, reply)));
+  if (found === 'withdrawn') await context.withRetry(() => reply.remove());
+  await closeTurn(context, found === 'withdrawn' ? found : end.outcome);
 }
 
-/** Ends a turn with nothing left to show; `later` is what follows. */
+/** Finishes a turn with nothing left to show, and with the jobs that come `later`. */
 export async function closeTurn(
   context: TurnContext,
   outcome: TurnOutcome,
@@ -98,7 +93,7 @@ export async function closeTurn(
     context.isJobDone = true;
   };
   await context.withRetry(() => {
-    // What was done in a transaction that failed was not.
+    // A transaction may end the job, and fail later: then the job goes on.
     context.isJobDone = false;
     return context.row.write((rest) => {
       const last = { ...rest, ...later, job, onJobDone };
@@ -107,49 +102,55 @@ export async function closeTurn(
   });
 }
 
-/** Posts the list of sources that registries are asked about later; whether there is one. */
+/** Posts the list of sources that registries are asked about later, if there is one; returns whether the thread has it. */
 async function postSourceList(context: TurnContext): Promise<boolean> {
   const list = context.state.sourceList();
   if (list === undefined) return false;
-  return context
-    .withRetry(() => context.reply.posts.post(SOURCES_PART, list, 'result'))
-    .then(
-      () => true,
-      (error: unknown) => {
-        if (!isRefusedBySlack(error)) throw error;
-        // Then the answer ends with it.
-        context.state.update({ checksSources: false });
-        return false;
-      },
-    );
+  try {
+    await context.withRetry(() => context.reply.posts.post(SOURCES_PART, list, 'result'));
+    return true;
+  } catch (error) {
+    if (!isRefusedBySlack(error)) throw error;
+    // Without a message of its own, the list stands at the end of the answer.
+    context.state.update({ checksSources: false });
+    return false;
+  }
 }
 
 /**
- * Posts the results, those that the answer shows as figures in their places; whether there are any. Those that cannot be
- * read are left to follow-ups.
+ * Posts the results, and shows those that `figures` name in their places in the answer. Returns whether there are any.
+ * Results that cannot be read are left to follow-up jobs, and the thread says so.
  */
 async function postResultsOfTurn(context: TurnContext, figures: readonly string[]): Promise<boolean> {
-  const { deps, turn, lease, state, reply } = context;
+  const { deps, turn, lease, state } = context;
   const settled = await context.task();
-  return context
-    .withRetry(async () => {
+  try {
+    return await context.withRetry(async () => {
       const { count, placed } = await postResults(settled, state.answer, figures);
       if (figures.length > 0) state.update({ figures: placed });
       return count > 0;
-    })
-    .catch(async (error: unknown) => {
-      const isAboutResults = error instanceof AgentError || isRefusedBySlack(error);
-      if (!isAboutResults || lease.signal.aborted) throw error;
-      deps.log.error({ err: error, turn: turn.id }, 'the results of a turn cannot be read');
-      const message = noteWithButtons(strings.resultsUnavailable, ['fresh_links'], turn.id);
-      const post = () => reply.posts.post('unread', message, 'notice', [asRendered, textOnly]);
-      await context.withRetry(post).catch((failure: unknown) => {
-        if (!isRefusedBySlack(failure)) throw failure;
-      });
-      return true;
     });
+  } catch (error) {
+    const isAboutResults = error instanceof AgentError || isRefusedBySlack(error);
+    if (!isAboutResults || lease.signal.aborted) throw error;
+    deps.log.error({ err: error, turn: turn.id }, 'the results of a turn cannot be read');
+    await postUnreadResultsNotice(context);
+    return true;
+  }
 }
 
+async function postUnreadResultsNotice(context: TurnContext): Promise<void> {
+  const message = noteWithButtons(strings.resultsUnavailable, ['fresh_links'], context.turn.id);
+  try {
+    await context.withRetry(() =>
+      context.reply.posts.post('unread', message, 'notice', [asRendered, textOnly]),
+    );
+  } catch (error) {
+    if (!isRefusedBySlack(error)) throw error;
+  }
+}
+
+/** Whether Slack does not take this one message, while others may be posted. */
 function isRefusedBySlack(error: unknown): boolean {
   return error instanceof PayloadRefusedError || error instanceof ThreadGivenUp;
 }
@@ -167,6 +168,7 @@ export function countTools({ blocks }: Pick<ReadReply, 'blocks'>): Record<string
   return Object.fromEntries(tools);
 }
 
+/** Which of them the service has: the task of the turn's thread, and the turn's message. */
 interface StateAtService {
   task: boolean;
   message: boolean;
@@ -185,7 +187,7 @@ export function outcomeOfError(
   return { outcome: 'abandoned', sentence: strings.retriesExhausted };
 }
 
-/** The error's own sentence is for operators, who find it in the log. */
+/** What the thread says about an error of the service. The error's own sentence is for operators, who find it in the log. */
 function failureSentence(error: AgentError, atService: StateAtService): string {
   if (error instanceof AgentNotFoundError && atService.task) return strings.taskNotFound;
   if (isForbidden(error) && atService.task) return strings.taskForbidden;
@@ -198,7 +200,7 @@ function failureSentence(error: AgentError, atService: StateAtService): string {
   return serviceMessage === undefined ? strings.serviceFailed : strings.messageRejected(serviceMessage);
 }
 
-/** The outcome of a settled reply; `wasStoppedAfterReply`: its task was stopped while it worked in the background. */
+/** The outcome of a settled reply; `wasStoppedAfterReply`: a person stopped its task while that worked in the background. */
 export function outcomeOfReply(
   message: Pick<ReadReply, 'status' | 'stopReason' | 'error'>,
   wasStoppedAfterReply = false,

@@ -7,6 +7,7 @@ import { type Job, type Message, type ThreadKey, type Turn, threadKeyText } from
 import type { ThreadWithWork } from '../../store/threads/threads.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
+import type { PassOnTime } from '../controls/messages-during-a-run.ts';
 import { markWaiting } from '../controls/waiting-reactions.ts';
 import { type FirstReply, released } from '../replies/idempotent-posts.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
@@ -16,7 +17,7 @@ import { type RenewableLease, sleepWithLease } from '../runtime/lease.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { withRetry } from '../runtime/retry-and-giving-up.ts';
 import { isInterruption } from '../runtime/turn-exceptions.ts';
-import { nextAllowedMessage } from '../sending/next-message.ts';
+import { type AllowedMessage, nextAllowedMessage } from '../sending/next-message.ts';
 import { runTurn } from './turn.ts';
 import { TurnContext } from './turn-context.ts';
 
@@ -37,11 +38,11 @@ export class TurnRunner {
     this.#running.get(turn.id)?.requestStop();
   }
 
-  /** Offers the thread's next message to its run here: in a pause, or at once if asked. False if it was not offered. */
-  passOn(thread: ThreadKey, isAsked: boolean): boolean {
+  /** Offers the thread's next message to its run, if this process has it; false if it was not offered. */
+  passOn(thread: ThreadKey, when: PassOnTime): boolean {
     const name = threadKeyText(thread);
     const context = [...this.#running.values()].find(({ turn }) => threadKeyText(turn) === name);
-    return context?.passOn(isAsked) ?? false;
+    return context?.passOn(when) ?? false;
   }
 
   /** Continues the open turn of the job's thread, or begins one for the waiting message with the lowest ts. */
@@ -74,12 +75,13 @@ export class TurnRunner {
     }
   }
 
+  /** Runs a turn, which can be found in `#running` meanwhile. Its attempts count no more once it has run for long enough. */
   async #runTurn(context: TurnContext, thread: ThreadKey): Promise<void> {
     const { store, log, replyMemory } = this.#deps;
     const turn = turnLocationOf(context.turn);
     this.#running.set(turn.id, context);
     const wasPoisoned = isPoisoned(context.turn);
-    const isStable = setTimeout(() => {
+    const stableTimer = setTimeout(() => {
       if (context.lease.signal.aborted || wasPoisoned) return;
       inBackground(store.turns.resetAttempts(turn), log, 'could not reset the attempts of a turn');
     }, STABLE_AFTER_MS);
@@ -87,7 +89,7 @@ export class TurnRunner {
       const takeTurn = () => runTurn(context, wasPoisoned);
       await askedBy(context.turn.asked_by, () => withAgentSession(context, thread, takeTurn));
     } finally {
-      clearTimeout(isStable);
+      clearTimeout(stableTimer);
       // After a lost lease, this process may already run the turn again.
       if (this.#running.get(turn.id) === context) {
         this.#running.delete(turn.id);
@@ -96,56 +98,66 @@ export class TurnRunner {
     }
   }
 
-  async #nextTurn(work: ThreadWork, thread: ThreadKey, job: Job) {
+  /** The thread's open turn, taken over from another run, or a new one for its next message; undefined if none waits. */
+  async #nextTurn(work: ThreadWork, thread: ThreadKey, job: Job): Promise<TurnContext | undefined> {
     const { deps } = work;
-    const state = await deps.store.threads.getWithWork(thread);
-    if (state === undefined) return undefined;
-    const open = state.has_open_turn ? await deps.store.turns.open(thread) : undefined;
-    const begin = () => askedBy(state.started_by, () => this.#begin(work, state));
-    const begun = open === undefined ? await begin() : undefined;
-    if (open !== undefined && open.attempts >= SUSPECT_ATTEMPTS) {
-      const { first, most } = SUSPECT_DELAY_MS;
-      await sleepWithLease(doubledMs(first, open.attempts - SUSPECT_ATTEMPTS + 1, most), work.lease);
-    }
-    const turn = open === undefined ? begun?.turn : await deps.store.turns.countAttempt(open);
+    const row = await deps.store.threads.getWithWork(thread);
+    if (row === undefined) return undefined;
+    const open = row.has_open_turn ? await deps.store.turns.open(thread) : undefined;
+    const begun =
+      open === undefined ? await askedBy(row.started_by, () => beginNextTurn(work, row)) : undefined;
+    const turn = open === undefined ? begun?.turn : await takeOver(work, open);
     if (turn === undefined) return undefined;
-    const { task_id } = state;
+    const { task_id } = row;
     // Every log line about the turn names its thread and task.
     const log = deps.log.child({ ...thread, ...(task_id === null ? {} : { task: task_id }) });
     log.info({ turn: turn.id, attempts: turn.attempts }, 'turn started');
     if (begun === undefined || begun.message.waiting_count > 1) markWaiting(deps, thread);
     const logged = { ...work, deps: { ...deps, log } };
-    return new TurnContext(logged, turn, begun && { ...begun, thread: state }, job);
-  }
-
-  async #begin(work: ThreadWork, thread: ThreadWithWork) {
-    const { orphanReplies, backfills } = work.deps.store;
-    const [orphan] = thread.has_orphan_replies ? await orphanReplies.after(thread, thread.adopted_ts) : [];
-    if (orphan !== undefined) await backfills.addOrphanReplies(thread, orphan);
-    for (;;) {
-      const message = await nextAllowedMessage(work, thread);
-      if (message === undefined) return undefined;
-      const first = askedBy(message.user_id, () => prepareFirstReply(work, message));
-      const id = nextTurnId();
-      const begin = () => beginTurnOrRefuse(work, id, message);
-      let turn: Turn | undefined;
-      try {
-        turn = await begin().catch((error: unknown) => {
-          if (!(error instanceof StoreError)) throw error;
-          // It may have begun, and its reply was not posted yet.
-          const { turns } = work.deps.store;
-          const step = async () => (await turns.get(message.workspace, id)) ?? begin();
-          return withRetry(work, step, { about: { turn: id } });
-        });
-      } finally {
-        if (turn === undefined) void released(first.permit);
-      }
-      if (turn !== undefined) return { turn, message, first };
-    }
+    return new TurnContext(logged, turn, begun && { ...begun, thread: row }, job);
   }
 }
 
-/** Asks for what the first reply needs, while its turn is being recorded: one statement asks for the permits of both calls. */
+/** Counts one more attempt at an open turn. One that may crash its process is delayed first, so that others get on. */
+async function takeOver(work: ThreadWork, open: Turn): Promise<Turn | undefined> {
+  if (open.attempts >= SUSPECT_ATTEMPTS) {
+    const { first, most } = SUSPECT_DELAY_MS;
+    await sleepWithLease(doubledMs(first, open.attempts - SUSPECT_ATTEMPTS + 1, most), work.lease);
+  }
+  return work.deps.store.turns.countAttempt(open);
+}
+
+/** Begins a turn for the thread's next message whose writer may have one; undefined if none waits. */
+async function beginNextTurn(work: ThreadWork, thread: ThreadWithWork) {
+  const { orphanReplies, backfills } = work.deps.store;
+  const [orphan] = thread.has_orphan_replies ? await orphanReplies.after(thread, thread.adopted_ts) : [];
+  if (orphan !== undefined) await backfills.addOrphanReplies(thread, orphan);
+  for (;;) {
+    const message = await nextAllowedMessage(work, thread);
+    if (message === undefined) return undefined;
+    const first = askedBy(message.user_id, () => prepareFirstReply(work, message));
+    let turn: Turn | undefined;
+    try {
+      turn = await beginTurnSurely(work, message);
+    } finally {
+      if (turn === undefined) void released(first.permit);
+    }
+    if (turn !== undefined) return { turn, message, first };
+  }
+}
+
+/** Begins a turn, also if the answer of the first statement is lost: then the turn may exist. Undefined if it is refused. */
+async function beginTurnSurely(work: ThreadWork, message: AllowedMessage): Promise<Turn | undefined> {
+  const id = nextTurnId();
+  const begin = () => beginTurnOrRefuse(work, id, message);
+  const findOrBegin = async () => (await work.deps.store.turns.get(message.workspace, id)) ?? begin();
+  return begin().catch((error: unknown) => {
+    if (!(error instanceof StoreError)) throw error;
+    return withRetry(work, findOrBegin, { about: { turn: id } });
+  });
+}
+
+/** Asks for what the first reply needs, while its turn is being recorded. Both calls ask at once, so that one statement serves them. */
 function prepareFirstReply({ workspace, lease: guard }: ThreadWork, { channel }: Message): FirstReply {
   const begunAt = performance.now();
   const isShared = isDirectChannel(channel) ? undefined : workspace.people.sharing(channel, guard.signal);
@@ -198,7 +210,7 @@ async function withAgentSession<T>(
 /** A turn is poisoned after more takeovers than this without a recorded step, over more than this time (ms). */
 const MAX_ATTEMPTS = 5;
 const POISONED_AFTER_MS = 600_000;
-/** From this attempt on, a turn starts with a delay (ms, doubling): an attempt counts only if the process has survived that. */
+/** From this attempt on, a turn starts after a delay (ms, doubling). A process that ends within the delay counts no attempt. */
 const SUSPECT_ATTEMPTS = 4;
 const SUSPECT_DELAY_MS = { first: 1_000, most: 32_000 };
 /** A turn that has run for this long (ms) has proven stable. */

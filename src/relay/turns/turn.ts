@@ -1,6 +1,7 @@
 import * as strings from '../../render/strings/index.ts';
 import { ChannelGoneError, isPermanentRefusal, PayloadRefusedError } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
+import type { WholeMessage } from '../../store/threads/messages.ts';
 import { isAtService, isSendInDoubt } from '../../store/threads/turn-phase.ts';
 import { closeMessage, requeueMessage } from '../controls/messages-during-a-run.ts';
 import { sendStop } from '../controls/stop-control.ts';
@@ -23,35 +24,38 @@ import { handleUnreachableThread } from './unreachable-thread.ts';
 const CHANNEL_MOVE_GRACE_MS = 3_000;
 
 /**
- * Runs one turn, from the waiting message to the posted results; one that `isPoisoned` made no progress for too many
- * attempts, and ends. A permanent error ends it in its thread or, if that is unreachable, without it. Throws an
- * Interruption, or the lease's reason once it is lost.
+ * Runs one turn, from the waiting message to the posted results. A turn that `isPoisoned` made no progress in too many
+ * attempts, so that it only ends. A permanent error ends the turn in its thread, or elsewhere if that is unreachable.
+ * Throws an Interruption, or the lease's reason once it is lost.
  */
 export async function runTurn(context: TurnContext, isPoisoned: boolean): Promise<void> {
-  const { deps, reply } = context;
-  if (isPoisoned)
-    deps.log.error({ turn: context.turn.id }, 'turn abandoned: too many attempts without progress');
   try {
-    try {
-      if (isPoisoned) await endEarly(context, new TurnEnded('abandoned', strings.retriesExhausted));
-      else await takeSteps(context);
-    } catch (error) {
-      await handleStepError(context, error);
-    }
+    const steps = isPoisoned ? abandon(context) : takeSteps(context);
+    await steps.catch((error: unknown) => endAfter(context, error));
   } catch (error) {
-    // Slack did not even take the sentence that says so.
-    const isUnreachable = isThreadUnreachable(error) || (isPoisoned && isPermanentRefusal(error));
-    if (!isUnreachable && !(error instanceof PayloadRefusedError)) throw error;
-    const { turn } = context;
+    // Here Slack takes not even the sentence with which the turn would end.
+    const isRefused = error instanceof PayloadRefusedError || (isPoisoned && isPermanentRefusal(error));
+    if (!isRefused && !isThreadUnreachable(error)) throw error;
     if (error instanceof ChannelGoneError && (await hasMoved(context))) throw new Interruption('hand_over');
-    deps.log.warn({ err: error, turn: turn.id }, 'the thread of the reply is unreachable');
-    await handleUnreachableThread(context);
-    await closeMessage(deps, turn);
-    await reply.close();
-    await context.row.write((rest) => deps.store.turns.finish(turn, 'abandoned', rest));
+    await endElsewhere(context, error);
   } finally {
-    await reply.suspend();
+    await context.reply.suspend();
   }
+}
+
+function abandon(context: TurnContext): Promise<void> {
+  context.deps.log.error({ turn: context.turn.id }, 'turn abandoned: too many attempts without progress');
+  return endEarly(context, new TurnEnded('abandoned', strings.retriesExhausted));
+}
+
+/** Ends a turn whose thread is unreachable. */
+async function endElsewhere(context: TurnContext, error: unknown): Promise<void> {
+  const { deps, reply, turn } = context;
+  deps.log.warn({ err: error, turn: turn.id }, 'the thread of the reply is unreachable');
+  await handleUnreachableThread(context);
+  await closeMessage(deps, turn);
+  await reply.close();
+  await context.row.write((rest) => deps.store.turns.finish(turn, 'abandoned', rest));
 }
 
 /** Whether the turn's channel has another id by now. Slack's event about that may come after a refusal of the old one. */
@@ -60,7 +64,8 @@ async function hasMoved({ deps, turn, lease }: TurnContext): Promise<boolean> {
   return (await deps.store.turns.get(turn.workspace, turn.id))?.channel !== turn.channel;
 }
 
-async function handleStepError(context: TurnContext, error: unknown): Promise<void> {
+/** Ends the turn in its thread after an error of its steps, or lets its message wait again. Throws what leaves the turn open. */
+async function endAfter(context: TurnContext, error: unknown): Promise<void> {
   const { deps, turn, reply, lease } = context;
   if (isInterruption(error, 'hand_over') || error instanceof StoreError) throw error;
   if (lease.remainingMs() <= 0) throw error;
@@ -69,6 +74,7 @@ async function handleStepError(context: TurnContext, error: unknown): Promise<vo
   await context.withRetry(() => requeueMessage(deps, turn, reply));
 }
 
+/** Takes the steps of a turn that are not done yet: sends its message, follows the reply, posts the results. */
 async function takeSteps(context: TurnContext): Promise<void> {
   const { state } = context;
   if (context.turn.stop_requested_at !== null) context.requestStop();
@@ -83,43 +89,53 @@ async function takeSteps(context: TurnContext): Promise<void> {
 
 /** Shows the reply and sends the turn's message; undefined if the reply to another message answers it. */
 async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | undefined> {
-  const { deps, state, begun, stopSignal } = context;
+  const { deps, state, begun } = context;
   const { workspace, channel } = context.turn;
   const channelSettings = begun?.message.settings ?? (await deps.store.settings.inForce(workspace, channel));
   const { show_steps, show_sources } = channelSettings;
   const { checksSources } = deps.settings;
   state.update({ hideSteps: !show_steps, hideSources: !show_sources, checksSources });
-  const earlier = await findReplyToForwarded(context);
-  if (earlier === null) return undefined;
+  const earlierReply = await findReplyToForwarded(context);
+  if (earlierReply === null) return undefined;
+  // The only message that waits goes alone: what the turn began with is all that is to be read.
   const isAlone = begun?.message.waiting_count === 1;
   const arrived = isAlone ? wholeMessage(begun.message) : await messageOfTurn(context, context.turn);
-  // With the files that its app_mention lacks, it may be no empty message.
-  const isBare =
-    arrived.is_partial && isEmptyMessage(arrived.content ?? { text: '' }, context.workspace.bot.userId);
-  const message = isBare ? await withOtherCopy(context, arrived) : arrived;
+  const message = await withFilesIfSeemsEmpty(context, arrived);
   await endTurnIfEmpty(context, context.turn, message);
-  // One statement asks for the permits of this call and of the first reply.
+  // Asked before the reply is opened, so that one statement asks for the permits of both calls.
   const postSharedChannelNotice = isAtService(context.turn) ? undefined : sharedChannelNotice(context);
   await context.openReply();
   const isFromForm = message.content?.choices !== undefined;
-  const known: FollowedReply = { replyId: earlier, resendsTurnId: message.resends_turn_id, isFromForm };
+  const known: FollowedReply = { replyId: earlierReply, resendsTurnId: message.resends_turn_id, isFromForm };
   if (postSharedChannelNotice === undefined) return known;
   await context.withRetry(postSharedChannelNotice);
   await context.withRetry(() => postNewTaskNotice(context));
   const thread = begun?.thread;
   const sender = new Sender(context, { thread, message: isAlone ? message : undefined, channelSettings });
   await endTurnIfFilesOnly(context, context.turn, message, sender);
-  // What may have been sent is looked for first.
-  if (!isSendInDoubt(context.turn)) stopSignal.throwIfAborted();
-  // An earlier process was ending the turn, and may have offered to try again; its writer may have deleted the message since.
-  if (message.state === 'closed') throw new TurnEnded('abandoned', strings.retriesExhausted);
-  if (message.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
+  throwIfNotToBeSent(context, message);
   return sendMessage(context, sender, known);
 }
 
+/** A message of which only the app_mention came may seem empty, and have files: then the rest of it is awaited. */
+async function withFilesIfSeemsEmpty(context: TurnContext, message: WholeMessage): Promise<WholeMessage> {
+  const botUserId = context.workspace.bot.userId;
+  const seemsEmpty = message.is_partial && isEmptyMessage(message.content ?? { text: '' }, botUserId);
+  return seemsEmpty ? withOtherCopy(context, message) : message;
+}
+
+/** Throws TurnEnded if the turn was stopped, or its message was closed or deleted. */
+function throwIfNotToBeSent({ turn, stopSignal }: TurnContext, { state }: WholeMessage): void {
+  // A message that may have been sent is looked for before the stop counts.
+  if (!isSendInDoubt(turn)) stopSignal.throwIfAborted();
+  // An earlier process was ending the turn, and may have offered to try again.
+  if (state === 'closed') throw new TurnEnded('abandoned', strings.retriesExhausted);
+  if (state === 'withdrawn') throw new TurnEnded('withdrawn', null);
+}
+
 /**
- * The id of the reply to a message that the turn before forwarded; null if that turn's reply answers it, and it has none of
- * its own. One may begin as late as any other reply; while a later message waits for the turn, it must begin soon.
+ * The id of the own reply of a message that another run was given; null if that run's reply answers it, undefined if no run
+ * was given it. The reply may begin as late as any other, but must begin soon while a later message waits for the turn.
  */
 async function findReplyToForwarded(context: TurnContext): Promise<string | undefined | null> {
   const { deps, turn, stopSignal } = context;
@@ -133,22 +149,25 @@ async function findReplyToForwarded(context: TurnContext): Promise<string | unde
   return (await context.withRetry(() => findReply(message, settledMs))) ?? null;
 }
 
-/** Names the channel's instructions that the turn's message quotes, with who set them and when; or says that a skill left them out. */
+/** Says in the reply which instructions of the channel went with the turn's message, or that a skill left them out. */
 async function showInstructions({ deps, turn, state }: TurnContext): Promise<void> {
   const { workspace, instructions_set_by: person, instructions_set_at: setAt } = turn;
-  if (setAt === null) {
-    if (turn.skill === null || turn.task_id === null) return;
-    const { instructions } = await deps.store.settings.get(workspace, turn.channel);
-    if (instructions !== null && !(await deps.store.threads.isTaskBegun(turn, turn.task_id)))
-      state.update({ instructions: strings.withoutInstructions });
-    return;
+  if (setAt !== null) {
+    const name = await actorName(deps, { workspace, person: person ?? '' });
+    return state.update({ instructions: strings.withInstructions(name, setAt) });
   }
-  const name = await actorName(deps, { workspace, person: person ?? '' });
-  state.update({ instructions: strings.withInstructions(name, setAt) });
+  if (turn.skill === null || turn.task_id === null) return;
+  const { instructions } = await deps.store.settings.get(workspace, turn.channel);
+  if (instructions !== null && !(await deps.store.threads.isTaskBegun(turn, turn.task_id)))
+    state.update({ instructions: strings.withoutInstructions });
 }
 
-/** Sends the message to the service. Returns what is known of its reply then. */
-async function sendMessage(context: TurnContext, sender: Sender, known: FollowedReply) {
+/** Sends the message to the service. Returns `known`, with what is known of the reply then. */
+async function sendMessage(
+  context: TurnContext,
+  sender: Sender,
+  known: FollowedReply,
+): Promise<FollowedReply> {
   const { deps } = context;
   const originalTs = context.turn.message_ts;
   context.onSent(await sender.send());
@@ -156,9 +175,9 @@ async function sendMessage(context: TurnContext, sender: Sender, known: Followed
   // A stop that was requested while the message was being sent had nothing to cancel yet.
   const stop = async () => sendStop(deps, (await deps.store.turns.get(turn.workspace, turn.id)) ?? turn);
   if (turn.stop_requested_at !== null) await context.withRetry(stop);
-  const replyId = turn.assistant_message_id ?? undefined;
-  if (turn.message_ts === originalTs) return { ...known, replyId };
-  // The turn was reassigned to an earlier message.
+  const sent = { ...known, replyId: turn.assistant_message_id ?? undefined };
+  const wasReassigned = turn.message_ts !== originalTs;
+  if (!wasReassigned) return sent;
   markWaiting(deps, turn);
-  return { ...known, replyId, resendsTurnId: (await messageOfTurn(context, turn)).resends_turn_id };
+  return { ...sent, resendsTurnId: (await messageOfTurn(context, turn)).resends_turn_id };
 }

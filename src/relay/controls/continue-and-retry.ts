@@ -14,6 +14,9 @@ import { buttonUse, showButtonUse } from './used-buttons.ts';
 
 type FollowUpMessage = Pick<NewMessage, 'content'> & Partial<NewMessage>;
 
+/** Makes the message that a button sends; `late`: why it sends nothing any more. Undefined if what it needs is not kept. */
+type MessageFor = (turn: Turn, store: Store) => Promise<FollowUpMessage | { late: string } | undefined>;
+
 /** The buttons that send the agent a message, which is saved at once and waits in its thread like any other. Each works once. */
 export function messageButtons(
   deps: RelayDeps,
@@ -51,37 +54,38 @@ export function messageButtons(
   };
 }
 
-/** Sends what `messageFor` makes; `late` is the sentence that takes the button's place where it no longer sends anything. */
+/** Sends the message of a button that nobody has used yet. In any case, the button's place then says who used it, or why it is late. */
 async function addFollowUp(
   deps: RelayDeps,
   press: TurnPress,
   control: string,
-  messageFor: (turn: Turn, store: Store) => Promise<FollowUpMessage | { late: string } | undefined>,
-  record?: (turn: Turn, store: Store) => Promise<void>,
+  messageFor: MessageFor,
+  recordAudit?: (turn: Turn, store: Store) => Promise<void>,
 ): Promise<ControlOutcome | PressAnswer> {
   const claim = control === 'replace_sources' ? 'sources_message_ts' : 'button_message_ts';
   const known = await permittedTurn(deps, press, control);
   if (typeof known === 'string') return known;
   const outcome = await deps.store.transaction(async (store, trx) => {
-    // In the order of a stop: the thread, then its turn.
+    // Like a stop, which locks the thread before it writes the turn.
     await store.threads.lock(known);
     const turn = await store.turns.get(press.workspace, press.turnId);
     if (turn === undefined || turn[claim] !== null) return 'over';
     const message = await messageFor(turn, store);
     if (message === undefined || 'late' in message) return message ?? 'unknown';
     if (!(await store.turns.claimButton(turn, claim, press.ts))) return 'over';
-    await record?.(turn, store);
+    await recordAudit?.(turn, store);
     await addPressedMessage(deps, { store, trx }, turn, press, message);
     return 'done';
   });
   if (outcome === 'unknown') return outcome;
   const late = typeof outcome === 'string' ? undefined : outcome.late;
-  // Whoever was first may not have shown it.
-  const { messageTs, message } = press;
+  const { messageTs } = press;
+  // Until the turn is finished, its reply may change after the press: then it is read again.
+  const message = isOver(known) ? press.message : undefined;
+  // Also if somebody else was first: their process may have ended before it showed that.
   if (messageTs !== undefined)
     inBackground(
-      // Until the turn is finished, its reply may change after the press.
-      showButtonUse(deps, known, { ts: messageTs, claim }, isOver(known) ? message : undefined, late),
+      showButtonUse(deps, known, { ts: messageTs, claim }, message, late),
       deps.log,
       'could not take away a used button',
     );

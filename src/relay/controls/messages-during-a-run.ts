@@ -49,7 +49,7 @@ export class MidRunForwarding {
   /** Whether a message to forward is being looked for. One that comes meanwhile is found, or is offered again soon. */
   #isSeeking = false;
   #isOver = false;
-  /** Of what is being forwarded: aborted once the run was stopped or has ended, and an unsent message waits again. */
+  /** Aborted if the run is stopped or ends while a message is forwarded: one that is not sent yet then waits again. */
   #over: AbortController | undefined;
   forwardedCount = 0;
 
@@ -63,30 +63,32 @@ export class MidRunForwarding {
   offer(pause: string): boolean {
     if (this.#hasEnded || this.#exhaustedPauses.includes(pause)) return false;
     if (this.#forwarding !== undefined) return this.#isSeeking;
+    this.#forwarding = this.#forwardIn(pause).finally(() => {
+      this.#forwarding = undefined;
+    });
+    return true;
+  }
+
+  /** Forwards a message in a pause. After a failure, which is logged, the message gets a turn of its own next. */
+  async #forwardIn(pause: string): Promise<void> {
+    const { lease, deps } = this.#work;
+    const { stopSignal } = this.#options;
     const over = new AbortController();
     this.#over = over;
-    const { stopSignal } = this.#options;
     const cancel = () => this.#cancel();
     stopSignal.addEventListener('abort', cancel);
-    this.#forwarding = this.#forward(over.signal)
-      .then((wasOffered) => {
-        if (wasOffered) this.#exhaust(pause);
-      })
-      .catch((error: unknown) => {
-        if (isInterruption(error, 'hand_over') || this.#work.lease.signal.aborted) return;
-        this.#exhaust(pause);
-        this.#work.deps.log.warn(
-          { err: error, turn: this.#turn.id },
-          'forwarding a message to the silent run failed; it gets its own turn next',
-        );
-        return this.#endUrgency().catch(() => undefined);
-      })
-      .finally(() => {
-        stopSignal.removeEventListener('abort', cancel);
-        this.#over = undefined;
-        this.#forwarding = undefined;
-      });
-    return true;
+    try {
+      if (await this.#forward(over.signal)) this.#exhaust(pause);
+    } catch (error) {
+      if (isInterruption(error, 'hand_over') || lease.signal.aborted) return;
+      this.#exhaust(pause);
+      const failure = 'forwarding a message to the silent run failed; it gets its own turn next';
+      deps.log.warn({ err: error, turn: this.#turn.id }, failure);
+      await this.#endUrgency().catch(() => undefined);
+    } finally {
+      stopSignal.removeEventListener('abort', cancel);
+      this.#over = undefined;
+    }
   }
 
   /** Ends forwarding. Waits until the current step ends, so that two turns never send the same message. */
@@ -105,55 +107,61 @@ export class MidRunForwarding {
     return this.#isOver || this.#options.stopSignal.aborted;
   }
 
-  /** Forwards one message; true if it was sent or waits again: the agent gets no other in the same pause. */
+  /** Forwards one message, if there is one; true if the agent gets no other in the same pause. */
   async #forward(over: AbortSignal): Promise<boolean> {
     this.#isSeeking = true;
     const turn = await this.#nextTurn().finally(() => {
       this.#isSeeking = false;
     });
     if (turn === undefined) return false;
-    const { store, log } = this.#work.deps;
     const sending = this.#sending(turn, over);
-    // The run may go on before the service has answered.
+    // Before the call: the run may go on before the service has answered it.
     const before = this.#options.progress();
     try {
       // A channel's settings only shape a new task; this one exists.
       await new Sender(sending, { channelSettings: DEFAULT_SETTINGS }).send();
-      log.info({ turn: this.#turn.id, forwarded: turn.id }, 'message forwarded to the silent run');
-      this.forwardedCount += 1;
-      this.#markTaken(sending.row.turn);
-      const writer = await this.#work.workspace.people.personName(turn.asked_by);
-      this.#options.onForwarded(writer, sending.row.turn.file_notes ?? [], before);
     } catch (error) {
-      // Without the lease the turn may belong to the process that has the thread now.
-      if (this.#work.lease.remainingMs() <= 0) throw error;
-      if (isInterruption(error, 'not_accepting') && !sending.row.isInDoubt) {
-        await this.#requeueMessage(turn);
-        return true;
-      }
-      if (!(error instanceof TurnEnded)) throw error;
-      const empty = emptyMessageOf(error);
-      if (empty !== undefined) {
-        await this.#refuse(sending.row, empty, error);
-        return false;
-      }
-      if (error.sentence !== null) throw error;
-      await closeMessage(this.#work.deps, turn);
-      await sending.row.write((rest) => store.turns.finish(turn, error.outcome, rest));
-      return false;
+      return this.#endUnsent(turn, sending.row, error);
     }
+    const { log } = this.#work.deps;
+    log.info({ turn: this.#turn.id, forwarded: turn.id }, 'message forwarded to the silent run');
+    this.forwardedCount += 1;
+    this.#markTaken(sending.row.turn);
+    const writer = await this.#work.workspace.people.personName(turn.asked_by);
+    this.#options.onForwarded(writer, sending.row.turn.file_notes ?? [], before);
     return true;
   }
 
-  /** Tells the writer of a message why nothing of it can be sent; edited meanwhile, it waits again. */
+  /** Ends the turn of a message that was not sent. True if the message waits again; throws an error that leaves its turn open. */
+  async #endUnsent(turn: Turn, row: TurnRow, error: unknown): Promise<boolean> {
+    const { deps, lease } = this.#work;
+    // Without the lease the turn may belong to the process that has the thread now.
+    if (lease.remainingMs() <= 0) throw error;
+    if (isInterruption(error, 'not_accepting') && !row.isInDoubt) {
+      await this.#requeueMessage(turn);
+      return true;
+    }
+    if (!(error instanceof TurnEnded)) throw error;
+    const empty = emptyMessageOf(error);
+    if (empty !== undefined) {
+      await this.#refuse(row, empty, error);
+      return false;
+    }
+    if (error.sentence !== null) throw error;
+    await closeMessage(deps, turn);
+    await row.write((rest) => deps.store.turns.finish(turn, error.outcome, rest));
+    return false;
+  }
+
+  /** Tells the writer of a message why nothing of it can be sent. If the message was edited meanwhile, it waits again instead. */
   async #refuse(row: TurnRow, messageAsRead: WholeMessage, { outcome, sentence }: TurnEnded): Promise<void> {
     const { deps } = this.#work;
     const { turn } = row;
-    const read = await closeIfUnchanged(deps, turn, messageAsRead);
-    if (read === 'changed') return void (await requeueMessage(deps, turn));
+    const found = await closeIfUnchanged(deps, turn, messageAsRead);
+    if (found === 'changed') return void (await requeueMessage(deps, turn));
     const lines = fileNoteLines(turn.file_notes ?? [], deps.settings.fileLimits);
-    if (read === 'closed') notifyWriter(deps, messageAsRead, [sentence ?? '', ...lines].join('\n'));
-    await row.write((rest) => deps.store.turns.finish(turn, read === 'closed' ? outcome : read, rest));
+    if (found === 'closed') notifyWriter(deps, messageAsRead, [sentence ?? '', ...lines].join('\n'));
+    await row.write((rest) => deps.store.turns.finish(turn, found === 'closed' ? outcome : found, rest));
   }
 
   async #requeueMessage(turn: Turn): Promise<void> {
@@ -163,7 +171,7 @@ export class MidRunForwarding {
     await this.#endUrgency();
   }
 
-  /** The mark below each message that the run got, unless a button sent it: its reply goes on above. */
+  /** Puts a mark on each message that people wrote and the run got: its reply goes on above them. */
   #markTaken(turn: Turn): void {
     const { deps, workspace } = this.#work;
     const { channel } = turn;
@@ -174,14 +182,14 @@ export class MidRunForwarding {
     inBackground(mark(), deps.log, 'could not mark a message that a run got');
   }
 
-  /** People may ask again, after each attempt that they asked for. */
+  /** Forwards nothing more in this pause. People may ask to send a message any number of times. */
   #exhaust(pause: string): void {
     if (pause !== ASKED_FOR) this.#exhaustedPauses.push(pause);
   }
 
-  /** What people asked to send now waits, as their notes say: no attempt follows unless they ask again. */
+  /** Lets messages that people asked to send now wait like others, as their notes then say: they may ask again. */
   async #endUrgency(): Promise<void> {
-    // After a stop, it goes next.
+    // After a stop, these messages go next.
     if (this.#hasEnded) return;
     await this.#work.deps.store.messages.endUrgency(this.#turn);
   }
@@ -199,7 +207,7 @@ export class MidRunForwarding {
     return beginTurnOrRefuse(this.#work, nextTurnId(), message, this.#turn.id);
   }
 
-  /** The turn as a sender takes it: the reply of the run at work shows nothing of it. */
+  /** What a sender needs to send the turn's message, without `state`: the reply of the run at work shows nothing of it. */
   #sending(turn: Turn, stopSignal: AbortSignal): SendingTurn {
     const { deps, workspace, lease } = this.#work;
     const retrying = { about: { turn: turn.id }, wake: stopSignal };
@@ -217,7 +225,7 @@ function rethrowAsNotAccepting(error: unknown): never {
 
 type StoreDeps = Pick<RelayDeps, 'store'>;
 
-/** Closes a turn's message: it is not sent. Since `turn` was read, the turn may have been reassigned to another message. */
+/** Closes the message of a turn, so that it is never sent: the one that the turn has now, which is not always that of `turn`. */
 export async function closeMessage({ store }: StoreDeps, turn: Turn): Promise<void> {
   const now = await store.turns.get(turn.workspace, turn.id);
   if (now !== undefined) await store.messages.leaveUnsent(messageKeyOf(now), 'closed');
@@ -246,7 +254,10 @@ export async function closeIfUnchanged(
   });
 }
 
-/** Deletes a turn that sent nothing, with its reply: its message waits again, as it was edited meanwhile. False if it was deleted. */
+/**
+ * Deletes a turn that has sent nothing, and its reply. Its message waits again, with the edits that came meanwhile; false
+ * if people deleted it.
+ */
 export async function requeueMessage(
   { store }: StoreDeps,
   turn: Turn,
@@ -263,14 +274,14 @@ export async function requeueMessage(
     if (await messages.leaveUnsent(messageKeyOf(now), 'waiting'))
       for (const key of parts) if (!(await applyPendingEdit({ messages, earlyEdits }, key))) isWaiting = true;
     await turns.delete(turn);
-    // The message was being forwarded when the run was stopped, and is now paused like the others.
+    // A message that was forwarded to a run that people have stopped is paused behind it, like the others.
     const run = forwarded_by_turn_id === null ? undefined : await turns.get(workspace, forwarded_by_turn_id);
     if (run !== undefined && !isOver(run) && run.stop_requested_at !== null) await pausedThreads.pause(run);
     return isWaiting;
   });
 }
 
-/** Applies what people changed about a message while it was being sent. True if they deleted it. */
+/** Applies an edit or deletion that came while a message was being sent. True if it was a deletion. */
 async function applyPendingEdit(
   { messages, earlyEdits }: Pick<Store, 'messages' | 'earlyEdits'>,
   key: MessageKey,

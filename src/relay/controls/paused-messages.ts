@@ -62,7 +62,7 @@ export async function updatePausedNotice(
 ): Promise<void> {
   if (outcome.kind === 'withdrawn') await refreshNotice(deps, message);
   if (outcome.kind !== 'admitted' || !outcome.isPaused) return;
-  await (outcome.isQueued ? refreshNotice(deps, message) : endIfEmpty(deps, outcome.thread, message));
+  await (outcome.isQueued ? refreshNotice(deps, message) : endPauseIfOnly(deps, outcome.thread, message));
 }
 
 /** Updates the notice of a paused thread whose waiting messages changed. Returns at once; never throws. */
@@ -72,8 +72,8 @@ export function refreshPausedNotice(deps: RelayDeps, message: MessageKey): void 
 
 const NOT_UPDATED = 'could not update the notice of a paused thread';
 
-/** Ends the pause if only this message waits: the others were withdrawn, and nothing holds this one up. */
-async function endIfEmpty(deps: RelayDeps, thread: ThreadKey, message: MessageKey): Promise<void> {
+/** Ends the pause if only this new message waits: those that the stop has paused were all withdrawn. Else updates the notice. */
+async function endPauseIfOnly(deps: RelayDeps, thread: ThreadKey, message: MessageKey): Promise<void> {
   const turnId = await deps.store.pausedThreads.pausedBy(thread);
   if (turnId === undefined) return;
   const ended = await deps.store.transaction(async ({ threads, pausedThreads }, trx) => {
@@ -86,13 +86,14 @@ async function endIfEmpty(deps: RelayDeps, thread: ThreadKey, message: MessageKe
   else await refreshNotice(deps, message);
 }
 
+/** Updates the notice of the paused thread in which a message was written; with nothing left, the pause ends. */
 async function refreshNotice(deps: NoticeDeps, key: MessageKey): Promise<void> {
   const message = await deps.store.messages.get(key);
   const turnId = message && (await deps.store.pausedThreads.pausedBy(message));
   if (message === undefined || turnId === undefined) return;
-  // The end of the turn brings one up to date that is being posted.
+  // A notice that is being posted is brought up to date by the run that posts it.
   if ((await noticeOf(deps, message, turnId))?.state === 'intended') return;
-  const count = await countPaused(deps, message, turnId);
+  const count = await countPausedOrResume(deps, message, turnId);
   await editNotice(deps, message, turnId, () => renderNotice(deps, message, turnId, count));
 }
 
@@ -103,18 +104,39 @@ export async function noteIfPaused(deps: NoticeDeps, thread: ThreadKey): Promise
   return strings.waitsBehindStop(await stopRequesterName(deps, { ...thread, id }));
 }
 
+type PauseControl = 'send_paused' | 'discard_paused';
+
+/** Ends a pause as a button says, and updates the notice; `endings` holds what the notices say of pauses that ended here. */
 async function endPause(
   deps: RelayDeps,
   endings: LRUCache<string, () => Promise<string>>,
   press: TurnPress,
-  control: 'send_paused' | 'discard_paused',
+  control: PauseControl,
 ): Promise<ControlOutcome | PressAnswer> {
   const { workspace, turnId, person } = press;
   const turn = await permittedTurn(deps, press, control);
   if (typeof turn === 'string') return turn;
   const { channel, thread_ts } = turn;
   const thread = { workspace, channel, thread_ts };
-  const count = await deps.store.transaction(async (store, trx) => {
+  const count = await sendOrDiscardPaused(deps, thread, press, control);
+  const textFor = control === 'send_paused' ? strings.pausedSent : strings.pausedDiscarded;
+  if (count !== undefined) endings.set(turnId, async () => textFor(count, await actorName(deps, press)));
+  // Also if the pause had ended: the process that ended it may not have updated the notice.
+  const render = async () => endedNotice((await endings.get(turnId)?.()) ?? strings.nothingPaused);
+  inBackground(editNotice(deps, thread, turnId, render, press.messageTs), deps.log, NOT_UPDATED);
+  if (count === undefined) return { outcome: 'over', told: strings.nothingPaused };
+  deps.log.info({ turn: turnId, person, control, count }, 'paused messages sent or discarded');
+  return 'done';
+}
+
+/** Ends a thread's pause; returns how many messages it held up, or undefined if it had ended before. */
+async function sendOrDiscardPaused(
+  deps: RelayDeps,
+  thread: ThreadKey,
+  { turnId, person }: TurnPress,
+  control: PauseControl,
+): Promise<number | undefined> {
+  return deps.store.transaction(async (store, trx) => {
     await store.threads.lock(thread);
     if (!(await store.pausedThreads.resume(thread, turnId))) return undefined;
     const waiting = await store.pausedThreads.waitingMessages(thread);
@@ -124,17 +146,9 @@ async function endPause(
     await store.audit.add({ ...thread, kind: 'stop', user_id: person, turn_id: turnId, details });
     return waiting.length;
   });
-  const textFor = control === 'send_paused' ? strings.pausedSent : strings.pausedDiscarded;
-  if (count !== undefined) endings.set(turnId, async () => textFor(count, await actorName(deps, press)));
-  // Also if it is over: the process that ended the pause may have died, or failed, before it updated the notice.
-  const render = async () => endedNotice((await endings.get(turnId)?.()) ?? strings.nothingPaused);
-  inBackground(editNotice(deps, thread, turnId, render, press.messageTs), deps.log, NOT_UPDATED);
-  if (count === undefined) return { outcome: 'over', told: strings.nothingPaused };
-  deps.log.info({ turn: turnId, person, control, count }, 'paused messages sent or discarded');
-  return 'done';
 }
 
-/** Edits the notice, if it has been posted. A pressed one stands, even if a process died before it recorded that. */
+/** Edits the notice, if the thread has it. `pressedTs`: a person has pressed it there, so that it need not be recorded. */
 async function editNotice(
   deps: NoticeDeps,
   thread: ThreadKey,
@@ -151,19 +165,22 @@ async function noticeOf({ store }: NoticeDeps, { workspace }: ThreadKey, id: str
   return (await store.posts.ofTurn({ workspace, id })).get(NOTICE_PART);
 }
 
-/** Finishes a turn, after the notice of what is paused behind it: a pause may begin, and change, until the turn is finished. */
+/**
+ * Finishes a turn, once the thread has a notice that says how many messages are paused behind it. A pause may begin, and its
+ * messages may change, until the turn is finished: the notice is posted and edited until it says what is true then.
+ */
 export async function postPausedNoticeAndFinish(
   deps: NoticeDeps,
   posts: Pick<IdempotentPosts, 'post' | 'update'>,
   turn: Turn,
   { outcome, last }: { outcome: TurnOutcome; last: LastStep },
 ): Promise<void> {
-  const finish = (store: Store) => store.turns.finishUnlessPausing(turn, outcome, last);
-  if (await finish(deps.store)) return;
+  const finishIfNoPause = (store: Store) => store.turns.finishUnlessPausing(turn, outcome, last);
+  if (await finishIfNoPause(deps.store)) return;
   for (let shown = 0; ; ) {
     const waiting = await deps.store.transaction(async (store) => {
       await store.threads.lock(turn);
-      if (await finish(store)) return undefined;
+      if (await finishIfNoPause(store)) return undefined;
       const { length } = await store.pausedThreads.waitingMessages(turn);
       if (length !== shown) return length;
       if (length === 0) await store.pausedThreads.resume(turn, turn.id);
@@ -178,8 +195,8 @@ export async function postPausedNoticeAndFinish(
   }
 }
 
-/** How many messages are paused; with none left, the pause ends. */
-async function countPaused({ store: rootStore }: NoticeDeps, thread: ThreadKey, turnId: string) {
+/** How many messages are paused. With none left, it ends the pause. */
+async function countPausedOrResume({ store: rootStore }: NoticeDeps, thread: ThreadKey, turnId: string) {
   const { workspace, channel, thread_ts } = thread;
   return rootStore.transaction(async (store) => {
     await store.threads.lock({ workspace, channel, thread_ts });
@@ -189,7 +206,7 @@ async function countPaused({ store: rootStore }: NoticeDeps, thread: ThreadKey, 
   });
 }
 
-/** The notice's current content, where so many were paused; undefined if the thread is no longer paused by this turn. */
+/** The notice as it is now, with `count` from a moment ago; undefined if that has changed: then another edit follows. */
 async function renderNotice(deps: NoticeDeps, thread: ThreadKey, turnId: string, count: number) {
   if (count === 0) return endedNotice(strings.nothingPaused);
   if ((await deps.store.pausedThreads.pausedBy(thread)) !== turnId) return undefined;

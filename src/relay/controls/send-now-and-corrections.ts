@@ -38,7 +38,7 @@ export async function offerSendNow(
   const { messages, turns } = deps.store;
   if (await messages.hasEarlierWaiting(outcome.thread, writer.person, ts)) return;
   const open = await turns.open(outcome.thread);
-  // Its reply is over; this message goes next, within seconds.
+  // While the turn before only posts its end, this message goes next within seconds.
   if (open !== undefined && (hasSettled(open) || seeksOwnReply(open))) return;
   const note = noteWithButtons(strings.messageQueued, ['send_now', 'send_instead'], ts);
   trySendEphemeral(deps, { ...writer, threadTs: outcome.thread.thread_ts }, note);
@@ -54,9 +54,9 @@ export async function sendNow(
   if (typeof message === 'string') return message;
   const isPaused = (await deps.store.pausedThreads.pausedBy(message)) !== undefined;
   const urgent = isPaused ? [] : await deps.store.messages.makeUrgent(message);
-  if (urgent.length === 0) return answerAbout(deps, [message]);
+  if (urgent.length === 0) return answerUnsent(deps, message);
   passOn(message, 'at_once');
-  return answerAbout(deps, urgent, strings.passingOn(urgent.length));
+  return answerSending(deps, urgent, strings.passingOn(urgent.length));
 }
 
 /**
@@ -91,7 +91,7 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
   if (!(await mayUseControl(deps, useOnTurn(turn, press.person, 'correct')))) return 'refused';
   const isBusy = (await store.turns.open(turn)) !== undefined;
   const [sent] = await store.transaction((within, trx) =>
-    addCorrection(deps, { store: within, trx }, turn, press, false),
+    addCorrection(deps, { store: within, trx }, turn, press, { is_urgent: false }),
   );
   if (sent === undefined) {
     const ts = (await store.earlyEdits.get(key))?.sent_as_ts ?? press.ts;
@@ -102,13 +102,13 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
   return { outcome: 'done', told };
 }
 
-/** Adds the newest words of a message that was sent to its thread; none if another press has done so. */
+/** Adds the newest words of a message that was sent as a new message; returns its key, or nothing if another press has done so. */
 async function addCorrection(
   deps: RelayDeps,
   { store, trx }: { store: Store; trx: Transaction<Tables> },
   turn: Turn,
   press: MessagePress,
-  isUrgent: boolean,
+  urgency: { is_urgent: boolean },
 ): Promise<MessageKey[]> {
   const { workspace, channel, messageTs, ts } = press;
   const key = { workspace, channel, ts: messageTs };
@@ -120,7 +120,7 @@ async function addCorrection(
     edited_ts: edit.edited_ts,
     said_ts: (await store.messages.get(key))?.said_ts ?? null,
     revises_turn_id: turn.id,
-    is_urgent: isUrgent,
+    ...urgency,
   });
   return [{ ...key, ts }];
 }
@@ -146,22 +146,24 @@ export async function sendInstead(
   const isEdited = message.state !== 'waiting' && (await store.earlyEdits.get(message)) !== undefined;
   const revised = isEdited ? await store.turns.ofMessage(message) : undefined;
   let sent: MessageKey[] = [];
-  const instead = async (within: Store, trx: Transaction<Tables>) => {
+  const sendNext = async (within: Store, trx: Transaction<Tables>) => {
     sent =
       revised === undefined
         ? await within.messages.makeUrgent(message)
-        : await addCorrection(deps, { store: within, trx }, revised, press, true);
+        : await addCorrection(deps, { store: within, trx }, revised, press, { is_urgent: true });
     return sent.length > 0;
   };
   const turn = revised ?? (await store.turns.running(message));
-  const request = turn && { ...press, turnId: turn.id, turn, control: 'send_instead', instead };
-  const isAtWork = turn !== undefined && !hasSettled(turn);
-  if (request && isAtWork && (await stopControl.requestStop(request)) === 'refused') return 'refused';
-  // The run may have ended meanwhile: then the words go next all the same.
-  if (sent.length === 0) await store.transaction(instead);
-  if (sent.length > 0) return answerAbout(deps, sent, strings.sendingInstead);
+  if (turn !== undefined && !hasSettled(turn)) {
+    const stop = { ...press, turnId: turn.id, turn, control: 'send_instead', instead: sendNext };
+    if ((await stopControl.requestStop(stop)) === 'refused') return 'refused';
+  }
+  // Without a run to stop, the words go next all the same.
+  if (sent.length === 0) await store.transaction(sendNext);
+  if (sent.length > 0) return answerSending(deps, sent, strings.sendingInstead);
+  // Another press has sent them, perhaps as a new message.
   const ts = (await store.earlyEdits.get(message))?.sent_as_ts ?? message.ts;
-  return answerAbout(deps, [{ ...message, ts }]);
+  return answerUnsent(deps, { ...message, ts });
 }
 
 /** The message that a press is about, if the person may use the control on it. A refused person is told. */
@@ -177,12 +179,16 @@ async function permittedMessage(deps: RelayDeps, press: MessagePress, control: s
 const LOOK_INTERVAL_MS = 500;
 const MAX_LOOKS = 600;
 
-/** What the note on messages that somebody asked to send says: `now`, if they are on their way, and then what became of them. */
-async function answerAbout(deps: RelayDeps, keys: readonly MessageKey[], now?: string): Promise<PressAnswer> {
-  const before = now === undefined ? await outcomeOfAll(deps, keys) : undefined;
-  if (before === strings.notPassedOn)
-    return { outcome: 'done', told: before, replacement: noteOf(before, keys) };
-  if (before !== undefined) return { outcome: 'done', told: before };
+/** The answer to a press that has sent nothing: what became of the message before. */
+async function answerUnsent(deps: RelayDeps, key: MessageKey): Promise<PressAnswer> {
+  const told = await outcomeOf(deps, key);
+  if (told === undefined) return answerSending(deps, [key], strings.passingOn(1));
+  const isWaiting = told === strings.notPassedOn;
+  return { outcome: 'done', told, ...(isWaiting && { replacement: noteOf(told, [key]) }) };
+}
+
+/** The answer to a press that has sent messages: says `now`, and later what became of them. */
+function answerSending(deps: RelayDeps, keys: readonly MessageKey[], now: string): PressAnswer {
   const later = async () => {
     for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
       await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
@@ -191,16 +197,16 @@ async function answerAbout(deps: RelayDeps, keys: readonly MessageKey[], now?: s
     }
     return undefined;
   };
-  return { outcome: 'done', told: now ?? strings.passingOn(1), later };
+  return { outcome: 'done', told: now, later };
 }
 
-/** The note that says so; what the agent takes later may still go in place of what it writes. */
+/** The note that says what became of messages. One that still waits may be sent in place of what the agent writes. */
 function noteOf(told: string, [first]: readonly MessageKey[]): RenderedMessage {
   if (told !== strings.notPassedOn || first === undefined) return { text: told, blocks: [] };
   return noteWithButtons(told, ['send_instead'], first.ts);
 }
 
-/** What became of those that were not deleted; undefined while one is on its way. */
+/** What became of messages that somebody asked to send, except deleted ones; undefined while one is on its way. */
 async function outcomeOfAll(deps: RelayDeps, keys: readonly MessageKey[]): Promise<string | undefined> {
   const outcomes = await Promise.all(keys.map((key) => outcomeOf(deps, key)));
   if (outcomes.includes(undefined)) return undefined;
@@ -209,16 +215,16 @@ async function outcomeOfAll(deps: RelayDeps, keys: readonly MessageKey[]): Promi
   return outcomes.find((told) => told !== strings.sendNowTooLate('withdrawn')) ?? outcomes[0];
 }
 
-/** What became of a message that somebody asked to send, or that it `waits`; undefined while it is on its way. */
+/** What became of a message that somebody asked to send; undefined while it is on its way. */
 async function outcomeOf(
   deps: RelayDeps,
   key: MessageKey,
-  waits: string = strings.notPassedOn,
+  ifWaiting: string = strings.notPassedOn,
 ): Promise<string | undefined> {
   const message = await deps.store.messages.get(key);
   if (message === undefined) return strings.controlFailed.unknown;
   const { state, is_urgent: isUrgent } = message;
   if (state === 'sending') return undefined;
   if (state !== 'waiting') return strings.sendNowTooLate(state);
-  return (await noteIfPaused(deps, message)) ?? (isUrgent ? undefined : waits);
+  return (await noteIfPaused(deps, message)) ?? (isUrgent ? undefined : ifWaiting);
 }

@@ -60,7 +60,7 @@ export class StopTriggers {
 
   async #handleReaction(trigger: ReactionTrigger): Promise<StopOutcome> {
     const { workspace, channel, target: ts } = trigger;
-    const outcome = await this.#onReaction(trigger);
+    const outcome = await this.#stopByReaction(trigger);
     if (outcome !== 'ignored')
       this.#tellPerson(trigger, await this.#threadRootOf({ workspace, channel, ts }), outcome);
     if (outcome === 'withdrawn') refreshPausedNotice(this.#deps, { workspace, channel, ts });
@@ -101,13 +101,15 @@ export class StopTriggers {
     );
   }
 
-  async #onReaction({ workspace, channel, person, ts, target, name }: ReactionTrigger): Promise<StopOutcome> {
+  /** Stops the turn of the message or reply that a reaction is on, or withdraws a message that still waits. */
+  async #stopByReaction(trigger: ReactionTrigger): Promise<StopOutcome> {
+    const { workspace, channel, person, ts, target, name } = trigger;
     if (name !== STOP_REACTION) return 'ignored';
     const { store } = this.#deps;
     const key = { workspace, channel, ts: target };
     const message = await store.messages.get(key);
-    const known = (await store.turns.ofMessage(key)) ?? (await store.posts.turnOf(key));
-    const turn = known ?? (message === undefined ? await this.#turnPosting(key) : undefined);
+    const recorded = (await store.turns.ofMessage(key)) ?? (await store.posts.turnOf(key));
+    const turn = recorded ?? (message === undefined ? await this.#turnPosting(key) : undefined);
     const control = 'stop_reaction';
     if (turn !== undefined)
       return this.#stopControl.requestStop({ workspace, channel, turnId: turn.id, person, ts, control });
@@ -118,7 +120,10 @@ export class StopTriggers {
     return 'withdrawn';
   }
 
-  /** The turn whose post this is, before that is recorded: Slack says whose it is. Throws a SlackError: the event comes again. */
+  /**
+   * The turn whose post this is, if that is not recorded yet: Slack says in which thread it is, and whose. Throws a SlackError,
+   * after which Slack delivers the event again.
+   */
   async #turnPosting({ workspace, channel, ts }: MessageKey): Promise<Turn | undefined> {
     const slack = this.#deps.workspace(workspace);
     const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
@@ -129,6 +134,10 @@ export class StopTriggers {
     return undefined;
   }
 
+  /**
+   * Stops what a thread works on. After a turn that is over before it can be stopped, the turn of a message that waited
+   * behind it may begin: that one is then stopped. Nobody is reminded any more of a plan that waits where nothing is at work.
+   */
   async #stopThread(thread: ThreadKey, stop: ThreadStopRequest): Promise<StopOutcome> {
     const { workspace, channel } = thread;
     for (let ended: string | undefined; ; ) {
@@ -140,7 +149,6 @@ export class StopTriggers {
       const requested = await this.#stopControl.requestStop(request);
       const outcome = requested === 'over' ? await pauseBehindEnd(this.#deps, request) : requested;
       if (outcome !== 'over') return outcome;
-      // The turn of a message that waited behind it may have begun meanwhile.
       ended = turn.id;
     }
   }
@@ -160,7 +168,7 @@ export class StopTriggers {
     return location && this.#beginNextTurn(location, stop);
   }
 
-  /** Nothing is at work, but a message waits: its turn begins here, so that it is stopped before anything is sent. */
+  /** Begins the turn of the message that waits next, if it came before the stop, so that it can be stopped before anything is sent. */
   async #beginNextTurn(thread: ThreadKey, { person, ts, control }: ThreadStopRequest) {
     const next = await this.#deps.store.messages.nextWaiting(thread);
     if (next === undefined || !isEarlierTs(next.ts, ts)) return undefined;

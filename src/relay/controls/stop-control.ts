@@ -30,7 +30,7 @@ export interface StopRequest extends ControlRequest {
   /** The same turn, where the caller has just read it. */
   turn?: Turn;
   control?: string;
-  /** Has something sent instead, so that nothing is paused; false if there is nothing: then nothing is stopped either. */
+  /** Called with the stop's transaction: sends something in place of what is stopped, so that nothing is paused. False cancels the stop. */
   instead?: (store: Store, trx: Transaction<Tables>) => Promise<boolean>;
 }
 
@@ -64,8 +64,8 @@ export class StopControl {
 
   /**
    * Stops a turn: gracefully at first, and at once if asked again 10 s later or more. A turn whose message has not been
-   * sent never sends it. Of a turn that is over, it stops what the task does in the background. Stopping a message that a
-   * running turn has forwarded stops that turn.
+   * sent never sends it. After the end of a turn, the work of its task in the background is stopped. If the message was
+   * forwarded to a running turn, that turn is stopped.
    */
   async requestStop(request: StopRequest): Promise<ControlOutcome> {
     const { store } = this.#deps;
@@ -74,9 +74,7 @@ export class StopControl {
     if (named === undefined) return 'unknown';
     const known = await this.#runningTurnFor(named);
     const isBackground = hasSettled(known);
-    // The line about it is there, or is being posted.
-    if (isBackground && ((await store.posts.ofTurn(known)).get(BACKGROUND_PART)?.state ?? 'gone') === 'gone')
-      return 'over';
+    if (isBackground && !(await this.#mayWorkInBackground(known))) return 'over';
     if (!(await mayUseControl(this.#deps, useOnTurn(known, person, control)))) return 'refused';
     const recorded = await this.#recordRequest(known, request, isBackground).catch((error: unknown) => {
       if (!isInterruption(error, 'taken_over')) throw error;
@@ -97,6 +95,13 @@ export class StopControl {
     return running === undefined || hasSettled(running) ? turn : running;
   }
 
+  /** Whether the turn's thread says that its task works in the background, or is about to say so. */
+  async #mayWorkInBackground(turn: Turn): Promise<boolean> {
+    const notice = (await this.#deps.store.posts.ofTurn(turn)).get(BACKGROUND_PART);
+    return notice !== undefined && notice.state !== 'gone';
+  }
+
+  /** Records a stop and pauses what waits behind it. Undefined if it comes too late; throws Interruption if `instead` cancels it. */
   async #recordRequest(known: Turn, { person, ts, instead }: StopRequest, isBackground: boolean) {
     const { workspace, id, channel, thread_ts } = known;
     return this.#deps.store.transaction(async (store, trx) => {
@@ -106,7 +111,6 @@ export class StopControl {
         FORCE_STOP_AFTER_SECONDS,
         { isBackground, sendsWaiting: instead !== undefined },
       );
-      // What was to be sent instead is sent already, or gone: nothing is stopped.
       if (recorded !== undefined && (await instead?.(store, trx)) === false)
         throw new Interruption('taken_over');
       const kind = isBackground ? JOB_KIND.followUp : JOB_KIND.reminder;
@@ -127,7 +131,7 @@ export class StopControl {
     }
   }
 
-  /** Returns at once: an acknowledgement to Slack must not wait for the service. */
+  /** Sends a stop to the service. Returns at once: an acknowledgement to Slack must not wait for the service. */
   #sendInBackground(turn: Turn): void {
     if (this.#pendingCalls.has(turn.id)) return;
     const signal = anySignal([this.#poller.signal, AbortSignal.timeout(ATTEMPT_TIMEOUT_MS)]);
@@ -166,22 +170,29 @@ export async function sendStop(
   await store.stopRequests.markSent(turn, force ? 'forced' : 'graceful');
 }
 
-/** Cancels the reply, or the task if forced or the reply has settled; never while the task works on a later message. */
+/**
+ * Cancels the reply to a message. Where it has settled, or is not known, the task is cancelled, unless it works on a later
+ * message. With `force`, the task is cancelled in any case.
+ */
 async function cancelAtService(
   agent: AgentClient,
   taskId: string,
   { messageId, replyId }: { messageId: string; replyId: string | null },
   { force, signal }: { force: boolean; signal: AbortSignal | undefined },
 ): Promise<void> {
-  const reply = replyId === null ? undefined : await agent.getMessage(taskId, replyId, { signal });
-  if (replyId === null || reply === undefined || isReplySettled(reply)) {
-    if (reply !== undefined && isTaskSettled((await agent.getTask(taskId, { signal })).status)) return;
-    if (await isLastMessage(agent, taskId, messageId, signal))
-      await agent.cancelTask(taskId, { force, signal });
+  const cancelTask = () => agent.cancelTask(taskId, { force, signal });
+  if (replyId === null) {
+    if (await isLastMessage(agent, taskId, messageId, signal)) await cancelTask();
     return;
   }
-  if (force) await agent.cancelTask(taskId, { force, signal });
-  // A reply that is being cancelled has the stop, though its answer was lost.
+  const reply = await agent.getMessage(taskId, replyId, { signal });
+  if (isReplySettled(reply)) {
+    if (isTaskSettled((await agent.getTask(taskId, { signal })).status)) return;
+    if (await isLastMessage(agent, taskId, messageId, signal)) await cancelTask();
+    return;
+  }
+  if (force) await cancelTask();
+  // A reply that is being cancelled has got the stop already, in a call whose answer was lost.
   else if (reply.status !== 'cancelling') await agent.cancelMessage(taskId, replyId, { signal });
 }
 

@@ -28,12 +28,12 @@ export function unsentReplyButtons(
     send_reply: (press) => sendReply(deps, press),
     /** Sends that reply, and every later one in the thread, for which somebody else may have asked before. */
     keep_listening: async (press) => {
-      const outcome = await setListening(deps, press, true);
+      const outcome = await setListening(deps, press, 'keep_listening');
       if (outcome !== 'done' && outcome !== 'over') return outcome;
       const sent = await sendReply(deps, press);
       return sent === 'over' ? outcome : sent;
     },
-    stop_listening: (press) => setListening(deps, press, false),
+    stop_listening: (press) => setListening(deps, press, 'stop_listening'),
   };
 }
 
@@ -79,16 +79,22 @@ async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlO
   return { outcome: 'done', replacement: { text, blocks: [] } };
 }
 
+/** Why a person may not use the agent, or nobody can say in time; undefined if they may. */
 function denialOf(deps: RelayDeps, { workspace, channel, person }: ChannelActor, place: Need['place']) {
   return useDenial(deps, { workspace, channel, person }, place, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
 }
 
-async function setListening(deps: RelayDeps, press: MessagePress, listensToAll: boolean) {
+/** Sets whether every reply in the thread is for the agent; the thread is told. */
+async function setListening(
+  deps: RelayDeps,
+  press: MessagePress,
+  control: 'keep_listening' | 'stop_listening',
+) {
   const { store, log } = deps;
   const { person } = press;
   const thread = threadOf(press);
   if (thread === undefined) return 'unknown';
-  const control = listensToAll ? 'keep_listening' : 'stop_listening';
+  const listensToAll = control === 'keep_listening';
   if (!(await mayUseControl(deps, { ...thread, person, control }))) return 'refused';
   // What was turned on may always be turned off again.
   if (listensToAll && (await isSettingTooOften(store, press)))

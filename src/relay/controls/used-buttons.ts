@@ -20,8 +20,9 @@ export const shownMessageSchema = z.looseObject({
 });
 
 /**
- * The buttons of which one can be used, once, leave our message `ts`, which says who used one, or why they are `late`; what
- * it shows is read from Slack unless it is known. A reply that still grows does so by itself. Throws a SlackError.
+ * Takes the buttons that work once from our message `ts`, which says who used one, or else why it is too `late` for them.
+ * `message` is what it shows; left out, that is read from Slack. A reply that still grows is left alone, because its run
+ * shows the use. Throws a SlackError.
  */
 export async function showButtonUse(
   deps: Pick<RelayDeps, 'store' | 'workspace'>,
@@ -30,7 +31,7 @@ export async function showButtonUse(
   message?: ShownMessage,
   late?: string,
 ): Promise<void> {
-  // Its writer's quota is checked when its turn comes.
+  // While the button's message waits, it may be refused over its writer's quota, which gives the button back.
   const mayBeRefused = async () => (await useOf(deps, turn, claim))?.message?.state === 'waiting';
   for (let looks = 0; looks < MAX_LOOKS && (await mayBeRefused()); looks += 1)
     await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
@@ -40,7 +41,6 @@ export async function showButtonUse(
   const read = async () => deps.workspace(turn.workspace)?.readBack.message({ channel, threadTs, ts });
   const shown = message ?? shownMessageSchema.safeParse(await read()).data;
   if (shown === undefined) return;
-  // A message that was refused meanwhile has given the button back.
   const render = async () => {
     const use = (await buttonUse(deps, turn, claim)) ?? late;
     return use === undefined ? undefined : withButtonUsed(shown, use);
@@ -48,7 +48,7 @@ export async function showButtonUse(
   await deps.workspace(turn.workspace)?.posting.editComplete({ channel, ts, render });
 }
 
-/** The button "Choose again" leaves the reply of a turn, which says who asked again. Throws a SlackError. */
+/** Takes the button "Choose again" from the last message of a turn's reply, which says who asked again. Throws a SlackError. */
 export async function showAskedAgain(deps: RelayDeps, turn: Turn): Promise<void> {
   const posts = [...(await deps.store.posts.ofTurn(turn)).values()];
   const shown = posts.flatMap(({ part, ts }) => (part.startsWith('reply:') && ts !== null ? [ts] : []));
@@ -56,7 +56,7 @@ export async function showAskedAgain(deps: RelayDeps, turn: Turn): Promise<void>
   if (last !== undefined) await showButtonUse(deps, turn, { ts: last, claim: 'button_message_ts' });
 }
 
-/** Who used a button of a turn that can be used once, and which, by its claim; undefined if nobody has. */
+/** The sentence that says who used a turn's button that works once, and which; undefined if nobody has. */
 export async function buttonUse(
   deps: Pick<RelayDeps, 'store' | 'workspace'>,
   turn: Pick<Turn, 'workspace' | 'id'>,

@@ -51,9 +51,10 @@ interface FormWork {
 }
 
 /**
- * Sends a turn's messages in the first of some forms that Slack accepts; `onPicturesRefused` if that is one without pictures.
- * `message` is what `send` sends, as far as it is rendered. A block whose absence makes the difference is left out in the
- * workspace for some hours. Throws the last refusal.
+ * Sends a turn's messages, each in the first of some forms that Slack accepts, and throws the last refusal if it accepts none.
+ * `send` renders the message in the form that it gets; `message` is what it has rendered, before that. If a block was all
+ * that Slack refused, that block is left out in the workspace for some hours. `onPicturesRefused` is called if the accepted
+ * form shows no picture.
  */
 export function formSender(work: FormWork, turn: { id: string }, onPicturesRefused?: () => void) {
   const { deps, workspace } = work;
@@ -67,17 +68,18 @@ export function formSender(work: FormWork, turn: { id: string }, onPicturesRefus
     const refused = new Set<string>();
     let refusal: unknown;
     let refusedBlocks: OptionalBlock[] = [];
-    for (const next of forms) {
-      const form: MessageForm = (whole) => next(withoutRefusedBlocks(workspace, whole));
+    for (const simplify of forms) {
+      const form: MessageForm = (whole) => simplify(withoutRefusedBlocks(workspace, whole));
       const rendered = () => {
         const whole = message();
         return whole && form(whole);
       };
-      const before = rendered();
-      if (before !== undefined && refused.has(messageDigest(before))) continue;
+      const candidate = rendered();
+      const isSameAsRefused = candidate !== undefined && refused.has(messageDigest(candidate));
+      if (isSameAsRefused) continue;
       try {
         const value = await tryPart(part, () => send(form));
-        leaveOut(work, refusedBlocks, rendered());
+        rememberRefusedBlocks(work, refusedBlocks, rendered());
         if (hasPicture(message()) && !hasPicture(rendered())) onPicturesRefused?.();
         return value;
       } catch (err) {
@@ -99,26 +101,28 @@ function hasPicture(message: RenderedMessage | undefined): boolean {
   return message?.blocks.some(({ type }) => type === 'image') === true;
 }
 
-/** Slack accepted the message without those of these blocks that it no longer has. */
-function leaveOut(
+/** Leaves out, from now on, the blocks that a refused form had and the accepted one has not. */
+function rememberRefusedBlocks(
   { deps, workspace }: FormWork,
   refused: readonly OptionalBlock[],
   accepted: RenderedMessage | undefined,
 ): void {
   if (accepted === undefined) return;
   const left = optionalBlocks(accepted);
-  // Slack refuses a picture for its file, which another one does not have.
+  // A picture is refused for its file, and pictures of other files are not.
   for (const block of refused.filter((one) => one !== 'image' && !left.includes(one))) {
     workspace.blocksLeftOutUntil.set(block, Date.now() + REFUSAL_MEMORY_MS);
     deps.onBlockRefused?.(block);
   }
 }
 
+/** The blocks that a message has and can do without. */
 function optionalBlocks({ simpler, blocks }: RenderedMessage): OptionalBlock[] {
   const thumbs = blocks.flatMap(({ type }) => (type === 'context_actions' ? [type] : []));
   return simpler === undefined ? thumbs : [simpler.without, ...thumbs];
 }
 
+/** A message without the blocks that are left out in the workspace now. */
 function withoutRefusedBlocks(
   { blocksLeftOutUntil }: FormWork['workspace'],
   message: RenderedMessage,
@@ -132,7 +136,10 @@ function withoutRefusedBlocks(
 /** Slack's own failures in a row after which a message counts as refused. */
 const MAX_FAULTS = 3;
 
-/** Sends parts. Throws PayloadRefusedError where Slack itself keeps failing at one while other calls succeed; it may have arrived. */
+/**
+ * Sends parts, and counts Slack's own failures at each. Throws PayloadRefusedError after some in a row, if other calls succeed
+ * meanwhile: then Slack fails at this message, which may have arrived nevertheless.
+ */
 function faultSender(workspace: FormWork['workspace']) {
   /** Failures in a row by part, and when the first was (`performance.now()`). */
   let faults: Map<string, { times: number; since: number }> | undefined;

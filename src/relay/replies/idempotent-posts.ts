@@ -39,7 +39,7 @@ export async function released(permit: FirstReply['permit'] | undefined): Promis
 interface KnownPost extends Post {
   /** The store does not know yet that it was posted. */
   isUnrecorded?: boolean;
-  /** The digest of what this process has made it show; undefined if nobody can be sure: an edit makes sure. */
+  /** The digest of what the post shows; undefined if that is not sure: then an edit is sent. */
   shown?: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export class IdempotentPosts {
   readonly #turn: TurnLocation;
   readonly #sendForm: ReturnType<typeof formSender>;
   readonly #posts = new Map<string, KnownPost>();
-  /** Slack has refused the pictures of a message, which shows words for them. */
+  /** Slack has refused the pictures of a message, which shows words in their place. */
   hasLostPictures = false;
   #isLoaded: boolean;
   /** When the turn recorded the intent to post its first reply (`performance.now()`), until that is used or withdrawn. */
@@ -83,7 +83,7 @@ export class IdempotentPosts {
     this.#isLoaded = true;
   }
 
-  /** Records a step together with the posts that are not recorded yet. */
+  /** Takes a step that also records the posts that it gets: those that are not recorded yet. */
   async recordWith<T>(step: (posts: readonly PostOutcome[]) => Promise<T>): Promise<T> {
     const posts = [...this.#posts.values()].flatMap(({ part, ts, isUnrecorded }) =>
       isUnrecorded === true && ts !== null ? [{ part, ts }] : [],
@@ -109,11 +109,12 @@ export class IdempotentPosts {
     return this.#posts.has(part);
   }
 
+  /** Whether a part surely shows this message. */
   shows(part: string, message: RenderedMessage): boolean {
     return this.find(part)?.shown === messageDigest(message);
   }
 
-  /** Posts a text once. However often Slack fails at it, it has no simpler form and is not refused for that. */
+  /** Posts a text once. Slack's own failures at it never count as a refusal, because a text has no simpler form. */
   async postNotice(part: string, text: string): Promise<void> {
     const message = { text, blocks: [] };
     await this.postOnce(part, messageDigest(message), (identity) =>
@@ -122,11 +123,12 @@ export class IdempotentPosts {
     await this.record();
   }
 
+  /** Records the posts that are not recorded yet. */
   async record(): Promise<void> {
     await this.recordWith((posts) => this.#work.deps.store.posts.record(this.#turn, posts));
   }
 
-  /** Posts a part once, in the first of these forms that Slack accepts. The next `recordWith` records a first reply. */
+  /** Posts a part once, in the first of these forms that Slack accepts, and records it; a first reply is left to `recordWith`. */
   async post(
     part: string,
     message: RenderedMessage,
@@ -142,20 +144,23 @@ export class IdempotentPosts {
     if (kind !== 'first') await this.record();
   }
 
-  /** Brings a part up to date, in the first of these forms that Slack accepts, if it is there. Throws a SlackError. */
+  /** Edits a part that is there, in the first of these forms that Slack accepts, however long the edit waits. Throws a SlackError. */
   async update(part: string, message: RenderedMessage, forms: readonly MessageForm[]): Promise<void> {
     const state = { isFinal: true, isBlank: false, unseenSinceMs: Date.now() };
     const { signal } = this.#work.lease;
     await this.edit(part, { state: () => state, signal, forms, render: async () => message });
   }
 
-  /** Waits for a permit to `edit` this message, which is then begun at once; undefined if none comes in time. */
+  /** Waits for a permit for an `edit` of this message, which must follow at once; undefined if none comes in time. */
   permitToEdit(ts: string, wait: PartWait): Promise<Permit | undefined> {
     const { lease: guard, workspace } = this.#work;
     return workspace.posting.permitToEdit({ ...wait, channel: this.#turn.channel, ts, guard });
   }
 
-  /** Edits a part when the budget allows it; one that is gone is left for a new post. Throws a SlackError. */
+  /**
+   * Edits a part when the budget allows it; `left_out` if that takes longer than `maxWaitMs`. A part that is gone from Slack is
+   * marked as such, so that it is posted again. Throws a SlackError.
+   */
   async edit(
     part: string,
     { forms, render, onShown, permit: given, ...wait }: PartEdit,
@@ -178,7 +183,7 @@ export class IdempotentPosts {
     if (permit === undefined) return 'left_out';
     let shown: RenderedMessage | undefined;
     const renderLatest = async (form: MessageForm) => {
-      // A message that was rendered for a throttled attempt is not shown.
+      // An attempt that Slack throttled has shown nothing of what it rendered.
       shown = undefined;
       const message = await render();
       if (message === undefined || this.shows(part, message)) return undefined;
@@ -206,7 +211,10 @@ export class IdempotentPosts {
     return 'shown';
   }
 
-  /** Posts a part once, as `send` does it; false if that sends nothing. The next `recordWith` records it. */
+  /**
+   * Posts a part once, as `send` does it; false if that sends nothing. After an attempt whose outcome is unknown, the part is
+   * looked for first. `digest` identifies what it then shows. The next `recordWith` records the post.
+   */
   async postOnce(
     part: string,
     digest: string | undefined,
@@ -219,9 +227,9 @@ export class IdempotentPosts {
     const before = this.#posts.get(part);
     const { channel, thread_ts: threadTs } = this.#turn;
     const key = nextPostKey(this.#turn, part, this.#posts);
-    // From this moment on, the outcome is unknown until Slack has answered.
+    // Records the intent: from this moment on, the outcome is unknown until Slack has answered.
     const beforeSend = async () => {
-      // Nothing may be recorded after a wait for the permit that outlived the lease.
+      // The wait for the permit may have outlived the lease.
       assertLeaseHeld('chat.postMessage', lease);
       const isIntended = part === replyPart(0) && (await this.#useFirstIntent());
       const { posts } = this.#work.deps.store;
@@ -241,14 +249,14 @@ export class IdempotentPosts {
     return posted !== undefined;
   }
 
-  /** The permit that was asked for with the turn's beginning, for one call. */
+  /** The permit that was asked for when the turn began; undefined the next time. */
   #takeFirstPermit(): FirstReply['permit'] | undefined {
     const permit = this.#firstPermit;
     this.#firstPermit = undefined;
     return permit;
   }
 
-  /** Whether the first reply's call, which leaves now, needs no other intent than the one recorded with the turn. */
+  /** Uses the intent that was recorded with the turn, for the call that leaves now; false if it is used, withdrawn or too old. */
   async #useFirstIntent(): Promise<boolean> {
     const at = this.#firstIntentAt;
     const isRecent = at !== undefined && performance.now() - at <= INTENT_MAX_AGE_MS;
@@ -257,12 +265,12 @@ export class IdempotentPosts {
     return isRecent;
   }
 
-  /** Withdraws the intent of the first reply, if no call was made for it: another process need not look then. */
+  /** Withdraws the intent of the first reply if no call was made for it, so that another process need not look for the reply. */
   async withdrawIntent(): Promise<void> {
     void released(this.#takeFirstPermit());
     if (this.#firstIntentAt !== undefined && this.#work.lease.remainingMs() > 0) {
       this.#firstIntentAt = undefined;
-      // One that fails is not repeated: the intent of the next call takes its place.
+      // A withdrawal that fails is not repeated: the next call records another intent.
       this.#withdrawal = this.#work.deps.store.posts.delete(this.#turn, replyPart(0)).finally(() => {
         this.#withdrawal = undefined;
       });
@@ -270,7 +278,7 @@ export class IdempotentPosts {
     await this.#withdrawal;
   }
 
-  /** Gives a part's message another name: the part is posted again. */
+  /** Names a part's message differently, so that the part can be posted again. */
   async rename(part: string, name: string): Promise<void> {
     if (this.#posts.get(part) === undefined) return;
     await this.record();
@@ -307,6 +315,7 @@ export class IdempotentPosts {
     this.#change(part, { state: 'gone', isUnrecorded: false });
   }
 
+  /** Looks in Slack for a post whose outcome is unknown, once its call has surely ended. */
   async #lookFor(post: KnownPost): Promise<{ ts: string; shown?: string | undefined } | undefined> {
     const { workspace, lease } = this.#work;
     const { posting, readBack } = workspace;
@@ -316,7 +325,7 @@ export class IdempotentPosts {
     const query = { channel, key, intendedAt, guard: lease, signal: lease.signal };
     const thread = { threadTs, streamsExcept: post.is_stream ? known : undefined };
     return readBack.findOwnPost({ ...query, ...thread }).catch(async (error: unknown) => {
-      // A post whose thread was deleted meanwhile is in the channel.
+      // If its thread was deleted before it arrived, the post stands in the channel, where nobody expects it.
       const stray = error instanceof MessageGoneError ? await readBack.findOwnPost(query) : undefined;
       if (stray !== undefined) await posting.delete({ channel, ts: stray.ts, guard: lease });
       throw error;

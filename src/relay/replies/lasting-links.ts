@@ -80,7 +80,7 @@ const MAX_REQUESTS = 200;
 
 const CACHE_SIZE = 1_000;
 
-/** Finds where a link leads, wherever the result is now; requests for the same link share one lookup. `resolve` ends with its signal. */
+/** Returns a function that finds where a link leads now. Requests for the same link share one lookup; `resolve` ends with its signal. */
 export function linkFinder(
   links: Pick<ResultLinks, 'verify'>,
   resolve: (target: ResultLinkTarget, signal: AbortSignal) => Promise<ResultLinkDestination>,
@@ -100,7 +100,7 @@ export function linkFinder(
   };
 }
 
-/** Runs at most so much at once, of all workspaces and of one; for more, it returns undefined. */
+/** Limits how many runs there are at once, of one workspace and of all. A run beyond that is not begun, and returns undefined. */
 function limiter(most: number, mostOfWorkspace: number) {
   const running: string[] = [];
   return async <T>(workspace: string, run: () => Promise<T>): Promise<T | undefined> => {
@@ -111,7 +111,7 @@ function limiter(most: number, mostOfWorkspace: number) {
   };
 }
 
-/** A fresh link of the service to a result, as long as its task exists. Throws a StoreError. */
+/** A fresh link of the service to a result, as long as the app is installed and the task exists. Throws a StoreError. */
 export async function resolveResult(
   deps: Pick<RelayDeps, 'store' | 'agent' | 'log' | 'workspace'>,
   target: ResultLinkTarget,

@@ -31,17 +31,17 @@ export class LiveReply {
   /** The turn's messages in Slack. */
   readonly posts: IdempotentPosts;
   readonly #messages: ReplyMessages;
-  /** Reads the agent's reply for an edit, while one is followed. */
+  /** Called before an edit is rendered: reads the agent's reply once more while it is followed. */
   beforeEdit: () => Promise<void> = async () => undefined;
-  /** Withdraws the edits that wait for a permit, and ends the wait for a turn to render. */
+  /** Ends the waits for permits to edit, and for a turn to render. */
   #pendingEdits = new AbortController();
-  /** After its live changes come its final text and then, apart from that, the final form of each message. */
+  /** First every change is shown, then the final text as fast as possible, then the final form of each message. */
   #stage: 'unopened' | 'live' | 'final_text' | 'final_form' | 'closed' = 'unopened';
+  /** Since when (as `Date.now()`) there has been something that people cannot read yet. */
   #unseenSince: number | undefined;
   readonly #changes = this.#poller(() => this.#showLatest());
-  /** Shows the changes of what stands apart from the answer, if anything does. */
+  /** Shows the changes of the status, while it is a message apart from the answer. */
   #statusChanges: Poller | undefined;
-  #failures = 0;
   /** Why Slack has no place for the reply, once that is known. */
   unreachable: SlackError | undefined;
 
@@ -55,12 +55,12 @@ export class LiveReply {
     this.#messages = new ReplyMessages(work, turn, state, this.posts);
   }
 
-  /** Posts the first message, or finds an earlier process's, which the caller records (`posts.recordWith`); then shows every change. */
+  /** Posts the first message, unless an earlier process has; the caller records it (`posts.recordWith`). From then on, every change is shown. */
   async open(): Promise<void> {
     if (this.#stage !== 'unopened') return;
     await this.#messages.load();
     const [first] = this.#messages.planned();
-    // It keeps its first name where an earlier attempt could not set the text apart.
+    // Under its first name, if an earlier attempt failed between the post and `setApart`.
     const isThere = first === undefined || this.posts.has(first.part) || this.posts.has(replyPart(0));
     if (!isThere) await this.#messages.post(first.part, 'first');
     await this.#messages.setApart();
@@ -68,26 +68,27 @@ export class LiveReply {
     if (this.#unseenSince !== undefined) this.onChanged();
   }
 
+  /** Shows what has changed, as soon as Slack allows it. */
   onChanged(): void {
     this.#unseenSince ??= Date.now();
     if (this.#stage === 'unopened') return;
     this.#changes.pollNow();
     if (!this.#state.isApart) return;
-    this.#statusChanges ??= this.#poller(async () => {
-      await this.#edit(STATUS_PART);
-      this.#failures = 0;
-    });
+    this.#statusChanges ??= this.#poller(() => this.#edit(STATUS_PART));
     this.#statusChanges.pollNow();
   }
 
-  #poller(show: () => Promise<void>): Poller {
-    const poll = () => (this.#isLive && this.unreachable === undefined ? show() : Promise.resolve());
-    return new Poller({ poll, onError: (error) => this.#onFailed(error) });
+  /** Calls `show` after each change, while the reply is live and Slack has a place for it. */
+  #poller(show: () => Promise<unknown>): Poller {
+    const poll = async () => {
+      if (this.#isLive && this.unreachable === undefined) await show();
+    };
+    return new Poller({ poll, onError: (error, failures) => this.#onFailed(error, failures) });
   }
 
   /** Shows the final text, in new messages where no edit is available; returns when people can read it. */
   async showFinalText(): Promise<void> {
-    // A live edit that still waits gives way to the final ones.
+    // This ends the waits of live edits. The final edits have their own signal.
     await this.#endChanges('final_text');
     if (this.#stage !== 'closed') this.#pendingEdits = new AbortController();
     this.#unseenSince ??= Date.now();
@@ -112,13 +113,13 @@ export class LiveReply {
     this.#stage = 'final_form';
     const finalize = async () => {
       await this.#showLatest();
-      // The final text may take fewer messages than the draft.
+      // The final text may need fewer messages than were posted before.
       await this.#messages.removeExtra(await this.#render());
     };
     try {
       await this.#withRetry(finalize);
     } catch (error) {
-      // The next message must not wait for it.
+      // The thread's next message must not wait until Slack takes these edits.
       if (!(error instanceof ThreadGivenUp || error instanceof PayloadRefusedError)) throw error;
       this.#work.deps.log.warn({ err: error, turn: this.#turn.id }, 'the reply keeps its progress line');
     }
@@ -142,6 +143,7 @@ export class LiveReply {
     await this.#messages.removeExtra([]);
   }
 
+  /** Ends the edits that show changes: one that waits is withdrawn, one that is under way is awaited. */
   async #endChanges(stage: 'final_text' | 'closed'): Promise<void> {
     if (this.#stage !== 'closed') this.#stage = stage;
     this.#pendingEdits.abort(NO_LONGER_NEEDED);
@@ -160,8 +162,8 @@ export class LiveReply {
     return this.#stage === 'live' && !this.#work.lease.signal.aborted;
   }
 
-  /** Tries again after a pause, unless Slack has no place for the reply. */
-  async #onFailed(error: unknown): Promise<void> {
+  /** Tries again after a pause that grows with the failures in a row, unless Slack has no place for the reply. */
+  async #onFailed(error: unknown, failures: number): Promise<void> {
     if (!this.#isLive) return;
     if (isThreadUnreachable(error)) {
       this.unreachable = error;
@@ -169,9 +171,8 @@ export class LiveReply {
     }
     const { log } = this.#work.deps;
     log.warn({ err: error, turn: this.#turn.id }, 'the live reply could not be shown; trying again');
-    this.#failures += 1;
     this.onChanged();
-    const pauseMs = Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(this.#failures));
+    const pauseMs = Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(failures));
     await sleepUnlessAborted(pauseMs, this.#pendingEdits.signal);
   }
 
@@ -179,13 +180,12 @@ export class LiveReply {
   async #showLatest(): Promise<void> {
     while (!this.#isShowingFinalText) {
       this.#unseenSince ??= Date.now();
-      // The rendered messages are freed before the wait for an edit.
+      // Only the name is kept: the rendered messages are freed before the wait for an edit.
       const outdated = (await this.#render()).find((one) => !this.#messages.isUpToDate(one))?.part;
-      // The reply may have become final meanwhile: its edits are not ours to wait for.
+      // Once the reply is final, `showFinalText` makes the edits.
       if (this.#isShowingFinalText) return;
       if (outdated === undefined) {
         this.#unseenSince = undefined;
-        this.#failures = 0;
         this.#state.discardRendered();
         return;
       }
@@ -193,41 +193,43 @@ export class LiveReply {
       if (post === undefined) await this.#messages.post(outdated, 'final');
       else {
         this.#state.discardRendered();
-        // Thousands wait here at the same time: what else the edit needs is made afterwards. Streams have other permits.
+        // Thousands wait here at the same time: all else that an edit needs is made afterwards. Streams have other permits.
         const permit = post.is_stream
           ? undefined
           : await this.posts.permitToEdit(post.ts, this.#waitOf(outdated));
         await this.#editOrReplace(outdated, { permit });
       }
-      this.#failures = 0;
     }
   }
 
-  /** Shows the whole text, and the last message in its final form, without a long wait for edits. */
+  /**
+   * Shows the whole text without a long wait for edits: where none is available, the text goes on in a new message. The last
+   * message is also brought to its final form, if an edit for that is available.
+   */
   async #showWholeText(): Promise<void> {
     const maxWaitMs = FINAL_EDIT_TIMEOUT_MS[this.#messages.mayStream ? 'streamed' : 'edited'];
-    let mayWait = true;
+    let mayEditLast = true;
     for (;;) {
       const all = await this.#render();
       const outdated = all.find((one) => {
         if (this.#messages.isUpToDate(one)) return false;
-        return !this.#messages.isReadable(one) || (mayWait && one === all.at(-1));
+        return !this.#messages.isReadable(one) || (mayEditLast && one === all.at(-1));
       });
       if (outdated === undefined) return;
       if (!this.posts.has(outdated.part)) await this.#messages.post(outdated.part, 'final');
       else if ((await this.#editOrReplace(outdated.part, { maxWaitMs })) === 'left_out') {
-        if (this.#messages.isReadable(outdated)) mayWait = false;
+        if (this.#messages.isReadable(outdated)) mayEditLast = false;
         else await this.#continueBelow(outdated);
       }
     }
   }
 
-  /** No edit is available: the message ends at what it shows, and the rest is posted below. */
+  /** Ends a message at what it shows, because no edit is available, so that the rest is posted below it. */
   async #continueBelow({ part, message: { source } }: PlannedMessage): Promise<void> {
     const from = source?.from ?? 0;
     const displayedUpTo = this.#messages.displayedUpTo(part, from);
     if (displayedUpTo === 'unknown') {
-      // An earlier process showed it; only an edit makes sure.
+      // An earlier process has shown it: only an edit, however long it waits, tells what it shows.
       await this.#edit(part);
       return;
     }
@@ -242,7 +244,7 @@ export class LiveReply {
     this.#state.update({ breaks });
   }
 
-  /** Edits a message; the final text of one that Slack keeps failing to change is posted in its place. */
+  /** Edits a message. If Slack refuses the final text in every form, the message is posted anew in its place. */
   #editOrReplace(part: string, how: Pick<PartEdit, 'maxWaitMs' | 'permit'>): Promise<'shown' | 'left_out'> {
     return this.#edit(part, how).catch(async (error: unknown): Promise<'shown'> => {
       if (!this.#isFinal || !(error instanceof PayloadRefusedError)) throw error;
@@ -251,7 +253,7 @@ export class LiveReply {
     });
   }
 
-  /** How an edit of a message waits for its permit; the status comes after all text. */
+  /** How an edit waits for its permit. Edits of text come before those of the status. */
   #waitOf(part: string) {
     const isStatus = part === STATUS_PART;
     return {
@@ -264,7 +266,7 @@ export class LiveReply {
     };
   }
 
-  /** Edits a message, with the permit if it has one. */
+  /** Edits a message to the latest state, which is read and rendered once the edit may be sent. */
   async #edit(part: string, how: Pick<PartEdit, 'maxWaitMs' | 'permit'> = {}): Promise<'shown' | 'left_out'> {
     const isStatus = part === STATUS_PART;
     if (!isStatus) this.#state.discardRendered();

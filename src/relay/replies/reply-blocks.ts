@@ -64,7 +64,7 @@ export function toReplyBlock(block: ContentBlock): ContentBlock {
   }
 }
 
-/** The beginning of a JSON value, in its shape; `room` counts the characters left. */
+/** A JSON value cut short, in its shape. `room.left` counts down the characters that all of its values may still take. */
 function truncateInput(value: unknown, room: { left: number }): unknown {
   room.left -= typeof value === 'string' ? Math.min(value.length, MAX_TOOL_TEXT_LENGTH) : 10;
   if (typeof value === 'string') return truncateText(value);
@@ -92,7 +92,7 @@ export function replyFingerprint({ status, content }: AgentMessage): string {
   return hash.update(JSON.stringify([status, content.map(growingLength), call])).digest('base64url');
 }
 
-/** The length of what grows in a block; of an unknown kind, of its texts alone: links and times may differ in each read. */
+/** The length of what may grow in a block. In a block of an unknown kind, only texts count: links and times may change at each read. */
 function growingLength(block: ContentBlock): number {
   if (block.kind === 'text') return block.text.length;
   if (block.kind === 'tool_result') return block.content.length;

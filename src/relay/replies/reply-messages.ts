@@ -28,7 +28,7 @@ export class ReplyMessages {
   readonly #posts: IdempotentPosts;
   /** Only direct conversations have streams. */
   readonly #streams: ReplyStreams | undefined;
-  /** Whether the text may stand apart, in streams. */
+  /** Whether the text may be streamed, in messages apart from the status. */
   readonly mayStream: boolean;
   /** Which range of the answer (characters) each part shows, as far as this process sent it. */
   readonly #ranges = new Map<string, { from: number; to: number; digest: string }>();
@@ -42,6 +42,7 @@ export class ReplyMessages {
       work.deps.settings.streamsDirectMessages && this.#streams !== undefined && streams.isAvailable;
   }
 
+  /** Finds the messages that an earlier process has posted. */
   async load(): Promise<void> {
     await this.#posts.load();
     if (!this.#posts.has(STATUS_PART)) return;
@@ -49,9 +50,9 @@ export class ReplyMessages {
     if (!this.#state.isApart) await this.endApart();
   }
 
-  /** Lets text come in messages of its own, if it may be streamed; the first message keeps what else the reply shows. */
+  /** Turns the first message into the status, if the text may be streamed: the text then comes in messages of its own. */
   async setApart(): Promise<void> {
-    // An earlier process may have ended it, and deleted the message that was apart.
+    // If the text stands elsewhere already, an earlier process may have deleted the status.
     if (!this.mayStream || this.#posts.knows(STATUS_PART) || this.#posts.has(replyPart(1))) return;
     this.#state.update({ isApart: true });
     if (!this.#state.isApart) return;
@@ -59,7 +60,7 @@ export class ReplyMessages {
     this.#ranges.delete(replyPart(0));
   }
 
-  /** The reply is over: where no text has come, the first message shows its end. */
+  /** Ends the status with the reply. If no text has come, the status becomes the first message, which shows the end. */
   async endApart(): Promise<void> {
     if (!this.#posts.has(replyPart(0))) await this.#posts.rename(STATUS_PART, replyPart(0));
   }
@@ -74,15 +75,16 @@ export class ReplyMessages {
     }));
   }
 
+  /** Whether a message shows its latest state, or a stream as much of it as is to be shown now. */
   isUpToDate({ part, message }: PlannedMessage): boolean {
-    // It is shown at its own pace.
+    // The status is brought up to date apart from the text, at its own pace.
     if (part === STATUS_PART) return true;
     const shown = this.#state.isApart ? this.#streams?.shownBy(part) : undefined;
     if (shown === undefined) return this.#posts.shows(part, message);
     const { markdown = '', source } = message;
     if (!this.#isGrowing(part)) return shown === markdown;
     if (this.displayedUpTo(part, source?.from ?? 0) === 'changed') return false;
-    // A part that is nearly full may be closed before its end.
+    // The text of a part that is nearly full may still move to the next one: it is not added yet.
     return shown.startsWith(markdown) || markdown.length > MIN_PART_LENGTH;
   }
 
@@ -112,15 +114,15 @@ export class ReplyMessages {
     const streams = mayGrow ? this.#streams : undefined;
     if (await streams?.start(part, message)) {
       await this.#posts.record();
-      // Where an earlier call had begun the stream, nobody knows what it shows.
+      // Of a stream that an earlier call has begun, nobody knows what it shows.
       if (streams?.shownBy(part) === undefined) return;
     } else await this.#posts.post(part, message, kind, REPLY_FORMS);
     this.#recordRange(part, message, answer);
   }
 
   /**
-   * Brings a message to its latest state when the budget allows it: a stream by what is missing, else by an edit. `onPermit`
-   * is called just before the message is rendered. Throws a SlackError.
+   * Brings a message to its latest state when the budget allows it: what is missing is added to a stream, other messages are
+   * edited. `onPermit` is called just before the message is rendered. Throws a SlackError.
    */
   async edit(
     part: string,
@@ -165,16 +167,17 @@ export class ReplyMessages {
     await this.#posts.removeAll(DRAFT_PREFIX);
   }
 
+  /** The message that a part should show now. */
   #find(part: string): RenderedMessage | undefined {
     return this.planned().find((one) => one.part === part)?.message;
   }
 
-  /** Whether more text may come in this message, which stands apart. */
+  /** Whether a message is the last one of a text that is being streamed. */
   #isGrowing(part: string): boolean {
     return this.#state.isApart && this.planned().at(-2)?.part === part;
   }
 
-  /** A message was sent, rendered from this answer; without `source` it shows none of it. */
+  /** Takes note of what a message, which was rendered from this answer, shows of it: nothing without a `source`. */
   #recordRange(part: string, { source }: RenderedMessage, answer: string): void {
     const { from, to } = source ?? { from: 0, to: 0 };
     this.#ranges.set(part, { from, to, digest: textDigest(answer.slice(from, to)) });
@@ -200,7 +203,7 @@ export class ReplyStreams {
     this.#posts = posts;
   }
 
-  /** The Markdown that a part shows to which more can be added. */
+  /** The Markdown that a part shows, if it is an open stream; else undefined. */
   shownBy(part: string): string | undefined {
     return this.#streamOf(part)?.markdown;
   }
@@ -210,12 +213,12 @@ export class ReplyStreams {
     if (markdown.trim() === '') return false;
     const until = performance.now() + STREAM_LIFETIME_MS;
     try {
-      const start = async (post: PostIdentity) => {
+      const openStream = async (post: PostIdentity) => {
         const started = await this.#slack.start({ ...post, markdown });
         if (started !== undefined) this.#open.set(part, { markdown, until });
         return started;
       };
-      return await this.#posts.postOnce(part, undefined, start, true);
+      return await this.#posts.postOnce(part, undefined, openStream, true);
     } catch (error) {
       if (error instanceof SlackError && error.outcome === 'none') return false;
       throw error;
@@ -229,13 +232,14 @@ export class ReplyStreams {
     if (post === undefined || stream === undefined) return 'impossible';
     const { channel, ts } = post;
     let markdown = '';
-    const render = async () => {
+    const renderMissing = async () => {
       markdown = (await request.render())?.markdown ?? '';
       return markdown.startsWith(stream.markdown)
         ? markdown.slice(stream.markdown.length) || undefined
         : undefined;
     };
-    const outcome = await this.#slack.append({ ...request, channel, ts, guard: this.#lease, render });
+    const append = { ...request, channel, ts, guard: this.#lease, render: renderMissing };
+    const outcome = await this.#slack.append(append);
     if (outcome === 'refused') this.#open.delete(part);
     if (outcome === 'left_out') return outcome;
     if (outcome !== 'shown') return 'impossible';
@@ -243,7 +247,7 @@ export class ReplyStreams {
     return 'shown';
   }
 
-  /** Makes sure that a part is no stream any more; false without a permit within `maxWaitMs`. Throws a SlackError. */
+  /** Ends a part's stream, so that it can be edited; false without a permit within `maxWaitMs`. Throws a SlackError. */
   async stop(part: string, wait: Pick<PartEdit, 'signal' | 'maxWaitMs'> = {}): Promise<boolean> {
     const post = this.#posts.find(part);
     if (post?.is_stream !== true || this.#stopped.has(post.ts)) return true;

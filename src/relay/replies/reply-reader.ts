@@ -23,7 +23,7 @@ export interface ReplyReaderOptions {
   onMemoryWait?: (isWaiting: boolean) => void;
 }
 
-/** The end of a reply. `hasSettled`: else it never did, and only its task did. */
+/** A reply at its end; `hasSettled` is false if only its task has settled, and the reply never did. */
 export interface SettledReply {
   reply: ReadReply;
   hasSettled: boolean;
@@ -39,12 +39,13 @@ export class ReplyReader {
   #readAt = Number.NEGATIVE_INFINITY;
   /** Identifies what was read; '' before the first read. */
   #fingerprint = '';
-  /** How long to wait for the next read (ms), if the rate allows it sooner. */
+  /** The least pause before the next read (ms): it grows while nothing changes. */
   #silentPauseMs = 0;
   /** Whether the last read found new text at the end: a reply ends with its text, and may do so at any moment. */
   #isWriting = false;
-  /** When the task of the reply is to be read, and since when it has shown itself settled. */
+  /** When the task of the reply is to be read next (`performance.now()`). */
   #taskDueAt = 0;
+  /** Since when (`performance.now()`) nothing more is expected of the task. */
   #taskRestsSince: number | undefined;
   /** Since when (`performance.now()`) another reply is looked for, because this one has failed. */
   #failedSince: number | undefined;
@@ -84,7 +85,7 @@ export class ReplyReader {
     }
   }
 
-  /** Waits for a read, for an edit that is about to show it: as far as the rate allows and the service answers. */
+  /** Waits for the next read, which an edit is about to show, unless the last one is fresh, or the next takes too long. */
   async refresh(): Promise<void> {
     if (this.#times === undefined || performance.now() - this.#readAt < FRESH_READ_MS) return;
     this.#awaited ??= Promise.withResolvers();
@@ -92,17 +93,19 @@ export class ReplyReader {
     await within(DUE_READ_TIMEOUT_MS, this.#awaited.promise, undefined);
   }
 
+  /** Ends the wait of `refresh`. */
   #endWait(): void {
     if (this.#times !== undefined) this.#times.dueUntil = 0;
     this.#awaited?.resolve();
     this.#awaited = undefined;
   }
 
-  /** Reads the reply and, where that does not change, its task. */
+  /** Reads the reply. If it does not go on, looks whether it ever will: at its task or, after a failure, for another reply. */
   async #readOnce(): Promise<void> {
     const hasRead = this.#fingerprint !== '';
     const reply = await (hasRead ? this.read() : undefinedIfNotFound(() => this.read()));
     if (reply === undefined) {
+      // The service has named a reply that it does not have.
       const { replyId } = await lookForReply(this.#message);
       this.replyId = replyId ?? this.replyId;
       await this.read();
@@ -112,7 +115,7 @@ export class ReplyReader {
     }
   }
 
-  /** A service may answer once more after a reply that failed, and the latest counts: it is looked for while the task works. */
+  /** Looks for a later reply after one that failed: a service may answer once more while its task works, and the latest counts. */
   async #lookForAnother(failed: ReadReply): Promise<void> {
     const { agent, taskId, lease, settledTaskMs } = this.#message;
     // Before the messages are listed: a reply that begins and ends meanwhile is then among them.
@@ -131,6 +134,7 @@ export class ReplyReader {
     if (isOver) this.#settled = { reply: failed, hasSettled: true };
   }
 
+  /** Reads the reply now, and gives it to `onRead`. */
   async read(): Promise<ReadReply> {
     const { agent, taskId, lease } = this.#message;
     const { memory, onRead, onMemoryWait } = this.#options;
@@ -144,6 +148,7 @@ export class ReplyReader {
     return reply;
   }
 
+  /** Plans the next reads of the reply and its task, by whether this one has found anything new. */
   #remember({ fingerprint, blocks }: ReadReply): void {
     const { rate, settledTaskMs } = this.#message;
     this.#readAt = performance.now();
@@ -159,6 +164,7 @@ export class ReplyReader {
     this.#taskRestsSince = undefined;
   }
 
+  /** Reads the task of a reply that does not change. Once nothing was expected of it for long enough, the reply counts as it is. */
   async #readTask(reply: ReadReply): Promise<void> {
     const { agent, taskId, lease, settledTaskMs } = this.#message;
     await this.#message.rate.acquire(lease);
@@ -223,7 +229,7 @@ export async function findReply(
   }
 }
 
-/** Looks once for the reply to a message: one that names the message, else the first that may be its own. */
+/** Looks once for the reply to a message: one that names the message, or else the first that may answer it. */
 async function lookForReply(message: AnsweredMessage): Promise<Look> {
   const { agent, taskId, lease } = message;
   const { named, unnamed, hasLater } = await listReplies(message);
@@ -234,8 +240,8 @@ async function lookForReply(message: AnsweredMessage): Promise<Look> {
   const isOwn = (id: string) => !others.includes(id) && !reviews.some(({ messageId }) => messageId === id);
   const own = unnamed.filter(({ id }) => isOwn(id));
   const replyId = (own.find(({ hasFailed }) => !hasFailed) ?? own.at(-1))?.id;
-  // No message of the task may yet name ours, as the reply before does not name its own.
-  const isCertain = replyId !== undefined && !(await isNamed(message, others[0]));
+  // If the reply before names its message, this one would name ours: it may still come.
+  const isCertain = replyId !== undefined && !(await namesItsMessage(message, others[0]));
   return { replyId, isCertain, isAtRest: isAtRest(message, status), hasLater };
 }
 
@@ -249,7 +255,10 @@ export function isTaskSettled(status: string): status is 'completed' | 'cancelle
   return status === 'completed' || status === 'cancelled' || status === 'failed' || status === 'idle';
 }
 
-/** The assistant message that names ours, and those before the next message that name none. A good one counts, else the last. */
+/**
+ * Lists the replies after our message: the one that names it (`named`), and those before the next message that name none.
+ * Of several, a reply that has not failed counts.
+ */
 async function listReplies({ agent, taskId, userMessageId, lease }: AnsweredMessage) {
   let named: string | undefined;
   const unnamed: { id: string; hasFailed: boolean }[] = [];
@@ -267,7 +276,11 @@ async function listReplies({ agent, taskId, userMessageId, lease }: AnsweredMess
   return { named, unnamed, hasLater };
 }
 
-async function isNamed({ agent, taskId, lease }: AnsweredMessage, replyId?: string): Promise<boolean> {
+/** Whether a reply names the message that it answers; false without a reply. */
+async function namesItsMessage(
+  { agent, taskId, lease }: AnsweredMessage,
+  replyId?: string,
+): Promise<boolean> {
   if (replyId === undefined) return false;
   const { signal } = lease;
   const reply = await undefinedIfNotFound(() => agent.getMessage(taskId, replyId, { signal }));

@@ -78,9 +78,9 @@ export class ReplyState {
   readonly silence = new SilenceDetector();
   #known: ReplyKnowledge;
   #elapsedMs = 0;
-  /** The length of the answer as the run was given another message. */
+  /** The length of the answer when the run was last given another message. */
   #lengthAsked: number | undefined;
-  /** Before the first read, an earlier process may have shown more of the answer than is known here. */
+  /** Nothing was read yet of a reply of which an earlier process may have shown more: no change is shown before that. */
   #isUnread: boolean;
 
   constructor(
@@ -139,17 +139,19 @@ export class ReplyState {
     return this.#lengthAsked !== undefined && this.answer.length > this.#lengthAsked;
   }
 
+  /** The answer's text as far as it is known. */
   get answer(): string {
     return shownAnswer(this.#known).text;
   }
 
+  /** Shows what a step has learned, if that is new. */
   update(values: Partial<ReplyKnowledge>): void {
     const before = this.#known;
     this.#known = { ...before, ...values };
     if (!isDeepStrictEqual(before, this.#known)) this.#notifyChanged();
   }
 
-  /** Sets what became of the message's files, once none is passed on any more. */
+  /** Sets what became of the message's files, in place of the progress of their uploads. Only what people must know is shown at once. */
   setFileNotes(fileNotes: readonly FileNote[]): void {
     if (fileNotes.some(({ reason, remark }) => reason !== null || remark !== undefined))
       this.update({ fileNotes, uploadLines: [] });
@@ -163,10 +165,12 @@ export class ReplyState {
     this.update({ uploadLines, phase: 'uploading', sentence: fileProgressSentence(files) });
   }
 
-  /** The agent's reply was read. After a time without a new fingerprint, the thread says once what the agent may wait for. */
+  /** Shows what was read of the agent's reply. Once the agent falls silent, the thread says what it may be waiting for. */
   onRead(reply: ReadReply, limits: SilenceLimits): void {
     this.#isUnread = false;
     const found = this.silence.onRead(reply, limits);
+    const isClockDue = Date.now() - this.#startedAt - this.#elapsedMs > CLOCK_REFRESH_MS;
+    if (found === 'same' && !isClockDue) return;
     if (found === 'changed') {
       const phase = LIVE_PHASES[reply.status ?? ''] ?? 'working';
       this.#known = { ...this.#known, blocks: reply.blocks, phase, sentence: undefined };
@@ -174,7 +178,7 @@ export class ReplyState {
     } else if (found !== 'same') {
       const sentence = found.waiting === 'question' ? strings.agentAsks : strings.agentSilent(found.silentMs);
       this.#known = { ...this.#known, sentence };
-    } else if (Date.now() - this.#startedAt - this.#elapsedMs <= CLOCK_REFRESH_MS) return;
+    }
     this.#notifyChanged();
   }
 
@@ -195,6 +199,7 @@ export class ReplyState {
     if (!this.#known.isOver) this.update({ stopSentence: strings.stoppingFor(name) });
   }
 
+  /** The reply has settled in this phase; `notes` stand below the answer, `stoppedBy` is '' if nobody is known to have stopped it. */
   settle(reply: ReadReply, phase: ReplyPhase, notes: readonly string[], stoppedBy: string): void {
     const failure = phase === 'failed' ? strings.agentFailed(reply.error ?? '') : undefined;
     const sentence = phase === 'cancelled' ? strings.stopped(stoppedBy) : failure;
@@ -206,11 +211,12 @@ export class ReplyState {
     this.#end({ offer, phase: END_PHASES[outcome] ?? 'failed', sentence, figures: new Map() });
   }
 
+  /** The reply's messages as they should be now. */
   render(): RenderedMessage[] {
     return renderReply(this.#toShownReply(), this.#splitter);
   }
 
-  /** Renders one more message of the answer; returns false once `render` takes no long time. */
+  /** Renders one more message of the answer, for `render` to find; false once all are rendered. */
   renderNext(): boolean {
     return renderNextMessage(this.#toShownReply(), this.#splitter);
   }
@@ -245,19 +251,21 @@ export class ReplyState {
     return figurePaths(this.#toShownReply(), this.#splitter);
   }
 
+  /** What is known of the reply, as it is to be shown. A stop is shown in place of a wait, and a wait in place of the agent's work. */
   #toShownReply(): DisplayedReply {
     const { waitCause, stopSentence, instructions, notes, buttonUse, isOver, ...known } = this.#known;
-    const isBlank = known.blocks.length === 0;
     const waitSentence = waitCause && strings.waits[waitCause];
     const phase = waitSentence === undefined ? known.phase : 'delayed';
     const question = this.endsWithQuestion ? strings.answerAsks : '';
     const waitEnds = stopSentence === undefined ? waitCause && strings.waitEnds : undefined;
     const urgent = [stopSentence, waitSentence, waitEnds].filter((one) => one !== undefined).join(' ');
+    // Beside a streamed answer, the clock alone is worth an edit only now and then.
+    const clockStepMs = this.isApart && known.blocks.length > 0 ? CLOCK_REFRESH_MS : 1;
     return {
       ...known,
       turnId: this.#turnId,
       phase: stopSentence === undefined ? phase : 'stopping',
-      elapsedMs: this.#elapsedMs - (this.#elapsedMs % (this.isApart && !isBlank ? CLOCK_REFRESH_MS : 1)),
+      elapsedMs: this.#elapsedMs - (this.#elapsedMs % clockStepMs),
       isApart: this.isApart,
       notes: [instructions, ...this.#fileLines(), ...notes, buttonUse ?? '', question],
       asksApproval: this.isOpenPlan && (isOver || this.silence.isWaiting),

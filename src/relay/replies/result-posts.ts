@@ -41,10 +41,9 @@ const DOWNLOAD_TIMEOUT_MS = 120_000;
 const MAX_SHOWN = 4;
 
 /**
- * Posts the results of a settled turn, each result of the task once in its thread: one list, and one message with the
- * files that Slack can show and the answer does not. The turn keeps the results that it claims, so that a retry posts the
- * same. Returns how many there are, and the Slack files with which the answer can show its figures, by the paths that it has
- * for them.
+ * Posts the results of a settled turn, each result of the task once in its thread: one list of all, and one message with the
+ * files that Slack can show and the answer does not. A turn claims its results, so that a retry posts the same ones. Returns
+ * how many there are, and by its path the Slack file of each of the answer's `figures` that Slack has.
  */
 export async function postResults(
   context: SettledTurnContext,
@@ -58,6 +57,7 @@ export async function postResults(
     const claims = await claimNew(context, '', all.results);
     const list = claimedResults(claims, context.turn, '', all);
     const { results } = list;
+    // An empty list says that the service has more, and does not list it.
     if (results.length === 0 && !all.isComplete) await putList(context, '', list, new Map());
     if (results.length > 0) {
       const notes = new Map<string, string>();
@@ -77,7 +77,7 @@ export async function postResults(
   }
 }
 
-/** The results of the task, which count in the turn's memory. */
+/** The results of the task. They count in the turn's memory until the caller drops them. */
 async function listResults(
   { deps, agent, taskId, lease, memory }: SettledTurnContext,
   options: { withUrls?: boolean } = {},
@@ -99,7 +99,10 @@ async function listResults(
 /** What image blocks show (https://docs.slack.dev/reference/block-kit/blocks/image-block). */
 const FIGURE = /^image\/(?:png|jpeg|gif)\b/;
 
-/** Gives Slack the results that the answer shows as figures, which their `notes` then say, and returns what each came to. */
+/**
+ * Gives Slack the results that the answer shows as figures; `notes` get a sentence for each. Returns by path Slack's id of the
+ * file, or null for a result that Slack does not have.
+ */
 async function placeFigures(
   context: SettledTurnContext,
   results: readonly ResultFile[],
@@ -122,7 +125,7 @@ async function placeFigures(
   return new Map(placed);
 }
 
-/** Lists the results that the task made after its last turn, in one message that grows. A follow-up check. */
+/** Lists the results that the task made after its last turn, in one message that grows. It is called for each follow-up check. */
 export async function postLaterResults(context: SettledTurnContext): Promise<void> {
   const listed = await listResults(context, { withUrls: false });
   if (listed.results.length === 0) return;
@@ -190,14 +193,17 @@ async function putList(
   const message = resultList(listed, { turnId: turn.id, isLater: batch !== '', isComplete });
   const part = `results:${batch === '' ? '0' : batch}`;
   const posts = new IdempotentPosts(context, turn);
-  const post = () => posts.post(part, message, 'result', RESULT_FORMS);
-  await post();
+  const postUnlessThere = () => posts.post(part, message, 'result', RESULT_FORMS);
+  await postUnlessThere();
   await posts.update(part, message, RESULT_FORMS);
-  // An edit may find that the message is gone.
-  await post();
+  // The edit may have found that the message is gone.
+  await postUnlessThere();
 }
 
-/** A result as people see it; the link of one that a turn has claimed does not expire with the service's, if the operator wants that. */
+/**
+ * A result as people see it. Its link is the service's, or one of ours that lasts longer: if the operator wants such links,
+ * and a turn, by whose id our link finds the result, has claimed it.
+ */
 export function toListedResult(
   { settings }: Pick<RelayDeps, 'settings'>,
   { id: resultId, name, sizeBytes, mimeType, downloadUrl }: ResultFile,
@@ -216,7 +222,7 @@ const TABLE = /^text\/(?:csv|tab-separated-values)\b/;
 /** Most texts of a turn that are read to see whether they are tables. */
 const MAX_TEXTS_READ = 8;
 
-/** The results that the thread shows, pictures first; `notes` gets by id why it does not show others. */
+/** Chooses the results that the thread shows, pictures first; `notes` get by id why it does not show others. */
 async function chooseShown(
   context: SettledTurnContext,
   results: readonly ResultFile[],
@@ -225,19 +231,20 @@ async function chooseShown(
 ): Promise<SizedResult[]> {
   const { maxInlineBytes, maxTableBytes } = context.deps.settings;
   const shown: SizedResult[] = [];
-  const typed = (type: RegExp) => results.filter((one) => type.test(fileType(one.name, one.mimeType)));
-  const pictures = typed(PICTURE);
-  const tables = typed(TABLE);
-  const texts = typed(/^text\/plain\b/).filter(({ name }) => /\.txt$/i.test(name));
+  const ofType = (type: RegExp) => results.filter((one) => type.test(fileType(one.name, one.mimeType)));
+  const pictures = ofType(PICTURE);
+  const tables = ofType(TABLE);
+  const texts = ofType(/^text\/plain\b/).filter(({ name }) => /\.txt$/i.test(name));
   const answerTables = tables.length + texts.length === 0 ? [] : tablesIn(answer);
   for (const result of [...pictures, ...tables, ...texts.slice(0, MAX_TEXTS_READ)]) {
     const isPicture = pictures.includes(result);
     const maxBytes = isPicture ? maxInlineBytes : Math.min(maxTableBytes, maxInlineBytes);
     if (!result.downloadUrl || result.sizeBytes === 0 || maxBytes === 0) continue;
     const isFitting = hasSize(result) && result.sizeBytes <= maxBytes;
-    const isRead = isFitting && !isPicture && (answerTables.length > 0 || texts.includes(result));
+    const mayBeTable = texts.includes(result);
+    const isRead = isFitting && !isPicture && (answerTables.length > 0 || mayBeTable);
     const text = isRead ? await readTable(context, result) : '';
-    if (texts.includes(result) && !isTabSeparated(text)) continue;
+    if (mayBeTable && !isTabSeparated(text)) continue;
     if (!hasSize(result)) notes.set(result.id, strings.resultNotShown);
     else if (!isFitting) notes.set(result.id, strings.resultTooLarge);
     else if (showWholeTable(answerTables, text)) notes.set(result.id, strings.resultInAnswer);
@@ -247,7 +254,7 @@ async function chooseShown(
   return shown;
 }
 
-/** The texts of a settled turn's delimited tables, if all of them are few and small enough to be compared; else none. Throws an AgentError. */
+/** The texts of a settled turn's delimited tables. Empty if there are too many to compare, or one is too large or unreadable. Throws an AgentError. */
 export async function resultTables(context: SettledTurnContext): Promise<string[]> {
   const { deps, turn, memory } = context;
   const claims = await deps.store.results.ofThread(turn);
@@ -264,7 +271,7 @@ export async function resultTables(context: SettledTurnContext): Promise<string[
   return texts.includes('') ? [] : texts;
 }
 
-/** The text of a result; '' if the service does not give it, which no retry is worth. Throws passing errors of anything else. */
+/** The text of a result; '' if the service does not give it: then no retry is worth it. Throws errors of others that may pass. */
 async function readTable(context: SettledTurnContext, result: SizedResult): Promise<string> {
   const { deps, turn, lease } = context;
   try {
@@ -305,8 +312,8 @@ function toFileToShare(
 }
 
 /**
- * Yields the bytes of a file as long as its size is right. A result that its storage keeps compressed may be listed with
- * that size: then the file gets the true one for the next attempt, and this one fails.
+ * Yields the bytes of a file as long as there are no more than its listed size. If the true size is another, it is written
+ * into `file` for the next attempt, and this one throws: a storage may list the size of a compressed file.
  */
 async function* withTrueSize(
   bytes: AsyncIterable<Uint8Array>,

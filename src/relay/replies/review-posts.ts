@@ -19,8 +19,8 @@ const MAX_REVIEW_MESSAGES = 50;
 const REVIEW_FORMS = [asRendered, withPlainText, textOnly];
 
 /**
- * Posts the finished reviews of a task, each once in its thread; of a failed one, that it failed. A follow-up check. The
- * turn that claims a review posts it, even if another turn has ended since.
+ * Posts the finished reviews of a task, each once in its thread, or that a review failed. It is called for each follow-up
+ * check. The turn that claims a review posts it, even if another turn has ended since.
  */
 export async function postReviews(context: SettledTurnContext): Promise<void> {
   const { deps, agent, turn, taskId, lease } = context;
@@ -41,8 +41,8 @@ export async function postReviews(context: SettledTurnContext): Promise<void> {
 }
 
 /**
- * The keys of a task's reviews, in their order; undefined for a review that has nothing to show yet. Reviews without a
- * message of their own that have failed or completed are counted by their error text.
+ * The keys by which a task's reviews are posted once, in their order; undefined for a review with nothing to show yet. A
+ * review without a message of its own has no id: those with the same error text are told apart by a number.
  */
 export function reviewKeys(taskId: string, reviews: readonly Review[]): (string | undefined)[] {
   const counts = new Map<string, number>();
@@ -67,14 +67,25 @@ export function hasFailed({ status, errorMessage }: Review): boolean {
 
 type ReviewRenderer = (most: number) => DisplayedReview;
 
+/** Reads a review, and returns what renders it; undefined while it has nothing to show. */
 async function renderReview(
-  { agent, taskId, deps, workspace, lease, memory }: SettledTurnContext,
+  context: SettledTurnContext,
   review: Review,
 ): Promise<ReviewRenderer | undefined> {
   const { status, messageId, errorMessage } = review;
-  if (hasFailed(review))
-    return () => ({ messages: [plainMessage(strings.reviewFailed(errorMessage ?? ''))] });
-  if (messageId === null) return () => ({ messages: [plainMessage(strings.reviewUnreadable)] });
+  const sentence = (text: string) => () => ({ messages: [plainMessage(text)] });
+  if (hasFailed(review)) return sentence(strings.reviewFailed(errorMessage ?? ''));
+  if (messageId === null) return sentence(strings.reviewUnreadable);
+  const message = await readReview(context, messageId);
+  if (message === undefined && status === 'completed') return sentence(strings.reviewUnreadable);
+  if (message === undefined || UNFINISHED_STATUSES.includes(message.status)) return undefined;
+  const { blocks: findings } = message;
+  const splitter = await splitFindings(context, answerText(findings));
+  return (most) => reviewMessages(findings, most, splitter);
+}
+
+/** The message with a review's findings, which counts in the turn's memory; undefined if the service does not have it. */
+async function readReview({ agent, taskId, lease, memory }: SettledTurnContext, messageId: string) {
   const read = () =>
     undefinedIfNotFound(async () =>
       toReadReply(await agent.getMessage(taskId, messageId, { signal: lease.signal })),
@@ -83,24 +94,23 @@ async function renderReview(
     bytes: reply === undefined ? 0 : keptSizeOf(reply).bytes,
     isSettled: true,
   });
-  const message = await memory.read('reply', read, sizeOf, { lease });
-  if (message === undefined && status === 'completed')
-    return () => ({ messages: [plainMessage(strings.reviewUnreadable)] });
-  if (message === undefined || UNFINISHED_STATUSES.includes(message.status)) return undefined;
-  const { blocks: findings } = message;
-  const text = answerText(findings);
+  return memory.read('reply', read, sizeOf, { lease });
+}
+
+/** Splits a text into parts, which the splitter then holds, without holding up the process. */
+async function splitFindings({ deps, workspace, lease }: SettledTurnContext, text: string) {
   const splitter = new AnswerSplitter();
   const options = { final: true, most: MAX_REVIEW_MESSAGES };
-  const slice = () => {
+  const splitMore = () => {
     const isMore = splitter.closePart(text, options);
     if (!isMore) splitter.parts(text, options);
     return isMore;
   };
-  await deps.rendering.runAll(workspace.id, slice, lease.signal);
-  return (most) => reviewMessages(findings, most, splitter);
+  await deps.rendering.runAll(workspace.id, splitMore, lease.signal);
+  return splitter;
 }
 
-/** Posts a review, with its rest as a file, or else in further messages. */
+/** Posts a review with the rest of it as a file. If Slack takes no file, the rest follows in further messages. */
 async function postReview(context: SettledTurnContext, part: string, render: ReviewRenderer): Promise<void> {
   const posts = new IdempotentPosts(context, context.turn);
   const files = new ThreadFiles(context, context.turn);

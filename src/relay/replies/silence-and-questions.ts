@@ -18,10 +18,10 @@ export class SilenceDetector {
   #changedAt = performance.now();
   #isSilent = false;
   #count = 0;
-  /** What the agent had written when it got something to answer. */
+  /** What the agent had written (its fingerprint) when it last got something to answer. */
   #answered = '';
 
-  /** The agent's reply was read: tells whether it shows anything new, or else whether a silence begins now. */
+  /** Takes note of a read; tells whether it shows anything new or, once for each silence, that one has begun. */
   onRead(
     reply: ReadReply,
     limits: SilenceLimits,
@@ -46,7 +46,7 @@ export class SilenceDetector {
     return this.#fingerprint;
   }
 
-  /** The agent, which had written this, got something to answer: the silence starts over. */
+  /** Starts the silence over: the agent got something to answer when it had written this. */
   onAnswered(fingerprint: string): void {
     this.#answered = fingerprint;
     this.#reset();
@@ -63,9 +63,9 @@ export class SilenceDetector {
   }
 
   /**
-   * What a person has to answer, named by what the agent has written, and since when (ms): a question or, with `isPlan`,
-   * anything. Undefined while the agent writes, or goes on with an answer. An earlier process may have seen it wait for
-   * `before`.
+   * What a person has to answer, named by what the agent has written, and for how long (ms): a question or, with `isPlan`,
+   * whatever it has written. Undefined while the agent writes, or has got its answer. `before` is what the agent was seen
+   * to wait for, perhaps by an earlier process.
    */
   personWait(isPlan: boolean, before?: string): { wait: string; quietMs: number } | undefined {
     const isAsked = this.#waiting === 'question' || (isPlan && this.#waiting === undefined);
@@ -83,7 +83,7 @@ export class SilenceDetector {
     return isQuiet ? `pause ${this.#fingerprint}` : undefined;
   }
 
-  /** Since when there is nothing new (ms). */
+  /** For how long there has been nothing new (ms). */
   get #quietMs(): number {
     return performance.now() - this.#changedAt;
   }

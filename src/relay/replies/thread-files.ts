@@ -59,8 +59,9 @@ export class ThreadFiles {
   }
 
   /**
-   * Shares files in the thread in one message, each once. Returns the ids of those that are there, by part: a file that Slack does not
-   * take, or accepts and never shows, is left out and logged. Throws if the turn must not continue in this process, or the store is unavailable.
+   * Shares files in the thread in one message, each once. Returns by part Slack's ids of those that are there. A file that Slack
+   * does not take, or accepts and never shows, is left out and logged. Throws if the turn must not continue in this process,
+   * or the store is unavailable.
    */
   async share(files: readonly FileToShare[]): Promise<ReadonlyMap<string, string>> {
     const share = async () => {
@@ -75,7 +76,7 @@ export class ThreadFiles {
     return new Map(shared.map(({ part, dedupe_key: id }) => [part, id]));
   }
 
-  /** Attaches what an answer's messages do not show, once. False if Slack takes or shows no file. Throws a SlackError that may pass. */
+  /** Attaches the rest of an answer as a file, once; false if Slack takes no file, or shows none. Throws a SlackError that may pass. */
   async attach(part: string, rest: Pick<AnswerRest, 'name' | 'title' | 'content'>): Promise<boolean> {
     const { name, title, content } = rest;
     const bytes = Buffer.from(content, 'utf8');
@@ -105,7 +106,10 @@ export class ThreadFiles {
     return true;
   }
 
-  /** Takes a step until it succeeds or a few attempts have failed. Throws what the turn does not continue after. */
+  /**
+   * Takes a step until it succeeds, or fails for good, or a few attempts have failed: then the turn goes on without the file.
+   * Throws errors after which the turn must not go on.
+   */
   async #attempt(failure: string, step: () => Promise<void>, mayPass: (error: unknown) => boolean) {
     const { lease, deps } = this.#work;
     for (let attempt = 1; ; attempt += 1) {
@@ -125,7 +129,7 @@ export class ThreadFiles {
     return this.#posts.get(part)?.state === 'posted';
   }
 
-  /** Those of the files that the thread does not have, after a look for shares whose outcome is unknown. */
+  /** The files that the thread does not have. Shares whose outcome is unknown are looked up first, and settled. */
   async #notShared(files: readonly FileToShare[]): Promise<FileToShare[]> {
     const { deps, lease, workspace } = this.#work;
     this.#posts = await deps.store.posts.ofTurn(this.#turn);
@@ -140,6 +144,7 @@ export class ThreadFiles {
     return files.filter(({ part }) => !this.#isShared(part));
   }
 
+  /** Uploads a file to Slack, where nobody sees it yet. */
   async #stage({ part, name, altText, sizeBytes, bytes }: FileToShare): Promise<void> {
     if (this.#staged.has(part)) return;
     const { uploads } = this.#work.workspace;
@@ -147,6 +152,7 @@ export class ThreadFiles {
     this.#staged.set(part, (await uploads.stage(file)).fileId);
   }
 
+  /** Shows the uploaded files in the thread. After an error, it settles which of them are shown. */
   async #shareStaged(files: readonly FileToShare[]): Promise<void> {
     const staged = files.flatMap(({ part, name, title = name }) => {
       const id = this.#staged.get(part);
@@ -154,7 +160,7 @@ export class ThreadFiles {
     });
     if (staged.length === 0) return;
     const { deps, lease, workspace } = this.#work;
-    // By itself: an intent whose answer was lost must not count as a share whose outcome is unknown.
+    // Retried apart from the share: an intent whose answer was lost must not count as a share whose outcome is unknown.
     const intend = async () => {
       for (const { part, id } of staged) await deps.store.posts.intend(this.#turn, part, id);
     };
@@ -163,12 +169,10 @@ export class ThreadFiles {
     const act = () => workspace.uploads.share({ ...this.#place, files: shown, guard: lease });
     const forget = async (error: unknown) => {
       const isHidden = (id: string) => !(error instanceof FileNotShownError) || error.fileIds.includes(id);
-      const [hidden, shared] = [
-        staged.filter(({ id }) => isHidden(id)),
-        staged.filter(({ id }) => !isHidden(id)),
-      ];
+      const hidden = staged.filter(({ id }) => isHidden(id));
+      const shared = staged.filter((one) => !hidden.includes(one));
       await this.#settle(partsOf(shared), partsOf(hidden));
-      // Slack may have lost the bytes that were sent: they are sent again.
+      // After a permanent refusal, the bytes are sent again: Slack may have lost them.
       if (transientFailure(error) === undefined) for (const { part } of hidden) this.#staged.delete(part);
     };
     await once({ act, forget }, lease);

@@ -6,8 +6,11 @@ export interface PollerOptions {
   intervalMs?: number;
   startsAtOnce?: boolean;
   poll: () => Promise<void>;
-  /** Gets the error of a poll, unless it was stopped; polling continues after what it returns. */
-  onError: (error: unknown) => unknown;
+  /**
+   * Gets the error of a poll, unless that was stopped, and how many polls have failed in a row, each asked for before the last
+   * one ended. Polling continues after what it returns.
+   */
+  onError: (error: unknown, failures: number) => unknown;
 }
 
 /** Polls at an interval or when it is asked to, one poll at a time. */
@@ -58,12 +61,14 @@ export class Poller {
   }
 
   async #pollUntilDone(): Promise<void> {
-    while (this.#pollAgain && !this.#isStopped) {
+    for (let failures = 0; this.#pollAgain && !this.#isStopped; ) {
       this.#pollAgain = false;
       try {
         await this.#options.poll();
+        failures = 0;
       } catch (error) {
-        if (!this.#isStopped) await this.#options.onError(error);
+        failures += 1;
+        if (!this.#isStopped) await this.#options.onError(error, failures);
       }
     }
     this.#running = undefined;

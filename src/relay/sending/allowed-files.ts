@@ -15,8 +15,8 @@ import { FailingTime, RefusalDoubt } from '../runtime/retry-and-giving-up.ts';
 import { projectExists } from './channel-project.ts';
 
 /**
- * The notes of a turn, with a reason for each sent file that the service did not read; null: it did not say. Notes without
- * a reason stand in the order of the sent ids.
+ * The notes of a turn, with a reason for each sent file that the service did not read; `readFileIds` is null if it did not
+ * say. The notes without a reason stand in the order of the sent ids.
  */
 export function withSkippedFiles(turn: Turn, readFileIds: readonly string[] | null): FileNote[] {
   const notes = turn.file_notes ?? [];
@@ -32,7 +32,7 @@ export function withSkippedFiles(turn: Turn, readFileIds: readonly string[] | nu
   });
 }
 
-/** Whether a note is shown again with its file: omitted files were announced, files left behind since were not. */
+/** Whether a note goes with a resent message: the file's own, or that it was left behind. Other reasons were told before. */
 export function isNoteResent({ reason }: FileNote): boolean {
   return reason === null || reason === ('left_behind' satisfies FileReason);
 }
@@ -109,8 +109,9 @@ const DOUBTED = new Set(['not_found', 'not_understood', 'unavailable']);
 export type FilePatience = ReturnType<typeof filePatience>;
 
 /**
- * Judges how long one file may fail before its message goes without it: `badThingMs` if Slack withholds it while other
- * calls succeed, half of the message's own limits if the service fails at it. What a lost project causes is not the file's.
+ * Judges how long a file may fail before its message goes without it: for `badThingMs` if Slack withholds the file while
+ * other calls succeed. If the service fails at it, for half of the time after which the message would be given up. What a
+ * lost project causes does not count.
  */
 export function filePatience({ refusalMs, badThingMs }: RelayLimits, workspace: WorkspaceClient) {
   const failing = new FailingTime();

@@ -53,8 +53,8 @@ interface Column {
 }
 
 /**
- * A file whose cells are searched while it streams, if it is a table as text. `remark` says what was found, once it has
- * streamed; where an earlier upload is used or resumed, that reads the file's beginning, and nothing if it cannot.
+ * A file that is searched for altered cells while it is uploaded, if it is a table as text. `remark` says what was found. If
+ * the upload did not read the file from its beginning, `remark` does that itself; if it cannot, it says nothing.
  */
 export function searchedForAlteredCells(source: UploadSource): {
   source: UploadSource;
@@ -117,6 +117,7 @@ class AlteredCellSearch {
     return found.toSorted((one, other) => other.count - one.count)[0];
   }
 
+  /** Parses the rows that end in these bytes, and keeps the rest for the next ones. */
   #take(bytes: Uint8Array): void {
     this.#left -= bytes.byteLength;
     this.#decoder ??= new TextDecoder(encodingOf(bytes));
@@ -132,12 +133,12 @@ class AlteredCellSearch {
     for (const row of parseDelimitedTable(text, this.#delimiter)) this.#addRow(row.slice(0, MAX_COLUMNS));
   }
 
+  /** Counts a row's cells. The first row, or the one after a title, is the header if it has no values. */
   #addRow(row: readonly string[]): void {
     const isComment = row.length === 1 && row[0]?.startsWith('#') === true;
-    // A title may stand above the header.
-    const isTitle = this.#rows === 0 && this.#columns?.length === 1 && row.length > 2;
     if (isComment) return;
-    if (this.#columns === undefined || isTitle) {
+    const wasTitle = this.#rows === 0 && this.#columns?.length === 1 && row.length > 2;
+    if (this.#columns === undefined || wasTitle) {
       const hasHeader = !row.some((cell) => isDate(cell) || FLOAT.test(cell.trim()));
       this.#columns = row.map((cell) => newColumn(hasHeader ? cell.trim() : ''));
       if (hasHeader) return;
@@ -189,26 +190,40 @@ function formerGenes(cell: string): string[] {
   return FORMER_NAMES[key]?.(Number(/\d+/.exec(cell)?.[0])) ?? [];
 }
 
-/** What a spreadsheet altered in a column, by what the column seems to hold. */
-function alteredIn(column: Column): Omit<AlteredCells, 'column' | 'number'> | undefined {
-  const { name, cells, genes, dates, floats, altered, padded, unpadded } = column;
-  const heading = name.replace(/([a-z])([A-Z])/g, '$1 $2');
-  const isOther = OTHER_HEADING.test(heading);
+type Alteration = Omit<AlteredCells, 'column' | 'number'>;
+
+/** What a spreadsheet seems to have altered in a column, by what the column seems to hold. */
+function alteredIn(column: Column): Alteration | undefined {
+  // Words that are written together count as words of the heading.
+  const heading = column.name.replace(/([a-z])([A-Z])/g, '$1 $2');
+  return alteredGenes(column, heading) ?? lostZeros(column, heading);
+}
+
+/** The dates and numbers that stand for names of genes. */
+function alteredGenes(
+  { cells, genes, dates, floats, altered }: Column,
+  heading: string,
+): Alteration | undefined {
   const holdsGenes = GENE_HEADING.test(heading) || (genes >= MIN_GENES && genes >= cells * MIN_SHARE);
   const meanings = [...altered].map((cell) => ({ cell, genes: formerGenes(cell) }));
   const hasGenes = genes > 0 || meanings.some((one) => one.genes.length > 0);
-  if (dates + floats > 0 && hasGenes && holdsGenes && !isOther) {
-    const kind = floats === 0 ? 'dates' : dates === 0 ? 'numbers' : 'dates or numbers';
-    // What may be two genes is what people must look up.
-    const [meaning] = meanings.toSorted((one, other) => other.genes.length - one.genes.length);
-    return { kind, count: dates + floats, cells: [...altered], ...(meaning?.genes.length && { meaning }) };
-  }
+  if (dates + floats === 0 || !hasGenes || !holdsGenes || OTHER_HEADING.test(heading)) return undefined;
+  const kind = floats === 0 ? 'dates' : dates === 0 ? 'numbers' : 'dates or numbers';
+  // A cell that may stand for two genes is shown before others: people must look it up.
+  const [meaning] = meanings.toSorted((one, other) => other.genes.length - one.genes.length);
+  return { kind, count: dates + floats, cells: [...altered], ...(meaning?.genes.length && { meaning }) };
+}
+
+/** The numbers that are shorter than others of the column which begin with a zero. */
+function lostZeros({ padded, unpadded }: Column, heading: string): Alteration | undefined {
   const [width = 0] = padded;
-  // Codes of many lengths have their own zeros.
+  // Codes of many lengths may begin with a zero, and none is lost.
   const isFixed = padded.size === 1 && [...unpadded.keys()].every((length) => length <= width);
-  if (!isFixed || (isOther && !/sample|patient|subject/i.test(heading))) return undefined;
+  const isOther = OTHER_HEADING.test(heading) && !/sample|patient|subject/i.test(heading);
+  if (!isFixed || isOther) return undefined;
   const shorter = [...unpadded].filter(([length]) => length < width).map(([, some]) => some);
   const count = shorter.reduce((sum, one) => sum + one.count, 0);
   if (count === 0) return undefined;
-  return { kind: 'zeros', count, cells: shorter.flatMap(({ some }) => [...some]).slice(0, MAX_SAMPLES) };
+  const cells = shorter.flatMap(({ some }) => [...some]).slice(0, MAX_SAMPLES);
+  return { kind: 'zeros', count, cells };
 }

@@ -64,11 +64,11 @@ export async function uploadAttachments(request: AttachmentsUploadRequest): Prom
   const { lease, stopSignal, deps, turn } = request;
   const unwanted = new AbortController();
   const signal = anySignal([lease.signal, lease.draining, unwanted.signal, stopSignal]);
-  const look = async () => {
+  const abortIfDeleted = async () => {
     const message = await deps.store.messages.get(messageKeyOf(turn));
     if (message?.state === 'withdrawn') unwanted.abort(new TurnEnded('withdrawn', null));
   };
-  const timer = setInterval(() => void look().catch(() => undefined), WANTED_CHECK_INTERVAL_MS);
+  const timer = setInterval(() => void abortIfDeleted().catch(() => undefined), WANTED_CHECK_INTERVAL_MS);
   try {
     return await new AttachmentBatch(request, signal).run();
   } catch (error) {
@@ -111,6 +111,7 @@ class AttachmentBatch {
     }));
   }
 
+  /** Uploads all items, a few at a time. After an error that concerns them all, none is begun any more. */
   async run(): Promise<Attachments> {
     this.#showProgress();
     const queue = [...this.#items.entries()];
@@ -135,6 +136,7 @@ class AttachmentBatch {
     };
   }
 
+  /** Uploads an item, or notes why it is left out. Throws errors that are not about the item. */
   async #process(item: BatchItem, index: number): Promise<void> {
     const tried =
       index < this.#limits.maxMessageFiles
@@ -145,6 +147,7 @@ class AttachmentBatch {
     this.#showProgress(item, { state: 'over', outcome: outcome.note });
   }
 
+  /** The outcome of an item that is left out. */
   #omitted({ shared }: BatchItem, refusal: FileRefusal): Outcome {
     const { turn, deps } = this.#request;
     const file = shared.kind === 'file' ? shared.file : undefined;
@@ -153,7 +156,7 @@ class AttachmentBatch {
     return { note: { ...nameAndSize(shared), ...refusal, ...(link && { link }) }, sentBytes: 0 };
   }
 
-  /** Why a file is left out after an error, perhaps once it has failed for long. Throws the error if it is not. */
+  /** Why a file is left out after an error that is about it, or once it has failed for too long. Else throws the error. */
   async #reasonFor({ shared }: BatchItem, error: unknown): Promise<FileRefusal> {
     const refusal = refusalIn(error);
     if (refusal !== undefined) return refusal;
@@ -184,31 +187,42 @@ class AttachmentBatch {
     return { ...uploaded, note: { name, reason: null, sizeBytes, ...(await remark(this.#signal)) } };
   }
 
+  /** What is uploaded for an item, or why nothing is. */
   async #sourceOf(item: BatchItem): Promise<UploadSource | FileReason> {
     const { shared } = item;
     if (shared.kind === 'left_out') return shared.reason;
-    if (shared.kind === 'table') {
-      const { id, name, csv } = shared;
-      return csv === undefined ? 'too_many_cells' : bytesSource({ id, name, mime: 'text/csv' }, csv);
+    if (shared.kind === 'file') {
+      const visible = shared.isForwarded ? await this.#lookUpForwarded(item, shared) : shared;
+      return typeof visible === 'string' ? visible : this.#fileSource(item, visible);
     }
+    const { id, name, csv } = shared;
+    return csv === undefined ? 'too_many_cells' : bytesSource({ id, name, mime: 'text/csv' }, csv);
+  }
+
+  /** A file of a forwarded message, as Slack describes it now, or why the asker does not get it. */
+  async #lookUpForwarded(item: BatchItem, shared: SharedFile): Promise<SharedFile | FileReason> {
+    const { workspace, turn } = this.#request;
+    const file = await workspace.downloads.lookUp(shared.file.id, this.#signal);
+    if (typeof file === 'string') return file;
+    if (!(await maySeeFile(workspace, turn.asked_by, file))) return 'not_visible';
+    item.shared = { ...shared, file };
+    return item.shared;
+  }
+
+  async #fileSource(item: BatchItem, shared: SharedFile): Promise<UploadSource | FileReason> {
     const { workspace, turn } = this.#request;
     const { downloads } = workspace;
-    let found = shared.file;
-    if (shared.isForwarded) {
-      const looked = await downloads.lookUp(shared.file.id, this.#signal);
-      if (typeof looked === 'string') return looked;
-      if (!(await maySeeFile(workspace, turn.asked_by, looked))) return 'not_visible';
-      found = looked;
-      item.shared = { ...shared, file: found };
-    }
-    // Slack tells nobody that it was edited since.
-    if (found.mode === 'snippet') found = { ...found, file_access: 'check_file_info' };
-    const { file, decision } = await downloads.resolve(found, {
+    // A snippet may have been edited since its message came, which Slack announces to nobody.
+    const known =
+      shared.file.mode === 'snippet'
+        ? { ...shared.file, file_access: 'check_file_info' as const }
+        : shared.file;
+    const { file, decision } = await downloads.resolve(known, {
       signal: this.#signal,
       onWait: () => this.#showProgress(item, { state: 'processing', name: nameAndSize(item.shared).name }),
     });
     item.shared = { ...shared, file };
-    // What can be edited has no new id then, and perhaps the same size: each message uploads it anew.
+    // After an edit, a file has the same id, and perhaps the same size: each message uploads what can be edited anew.
     const isEdited = file.mode === 'snippet' || unstoredKind(file) !== undefined;
     const id = isEdited ? `${file.id}/${turn.message_ts}` : file.id;
     const email = emailText(file);
@@ -224,7 +238,7 @@ class AttachmentBatch {
       : { ...about, sizeBytes, open };
   }
 
-  /** A file of which Slack does not announce the size: as its response says, or as its bytes are, read here. */
+  /** A file whose size Slack does not announce: the response says it, or else all bytes are read here and counted. */
   async #unsizedSource(
     file: SlackFile,
     source: Omit<UploadSource, 'sizeBytes'>,
@@ -232,7 +246,7 @@ class AttachmentBatch {
     const opened = await this.#request.workspace.downloads.open(file, { signal: this.#signal });
     const { sizeBytes, mime } = opened;
     const isPage = /^text\/html/i.test(mime);
-    // Slack may write a page anew for each download.
+    // The size of a page is not kept: Slack may write it anew for each download.
     if (sizeBytes !== undefined && (sizeBytes === 0 || !isPage)) {
       opened.release();
       return sizeBytes === 0 ? 'empty' : { ...source, sizeBytes };
@@ -248,7 +262,7 @@ class AttachmentBatch {
     return bytesSource({ ...source, name, mime: mime || source.mime }, Buffer.concat(chunks));
   }
 
-  /** Tells how far all items are; of one, it is this far now. */
+  /** Tells the listener how far all items are, after one of them has got this far. */
   #showProgress(item?: BatchItem, progress?: FileProgress): void {
     if (item !== undefined && progress !== undefined) item.progress = progress;
     this.#request.onProgress(this.#items.map((one) => one.progress));
@@ -271,10 +285,18 @@ function nameAndSize(shared: SharedItem): { name: string; sizeBytes?: number } {
   return sizeBytes === undefined ? { name } : { name, sizeBytes };
 }
 
+interface SharedFile {
+  kind: 'file';
+  file: SlackFile;
+  /** A name that no other file of the message has; undefined if the file has none. */
+  name: string | undefined;
+  /** It came with a forwarded message: the asker may not be allowed to see it. */
+  isForwarded: boolean;
+}
+
 /** What people shared with a message, beside its text. */
 export type SharedItem =
-  /** `name`: which no other file has; undefined without one. `isForwarded`: the asker may not be allowed to see it. */
-  | { kind: 'file'; file: SlackFile; name: string | undefined; isForwarded: boolean }
+  | SharedFile
   /** `csv` is undefined for a table that is too large. */
   | { kind: 'table'; id: string; name: string; csv: Buffer | undefined }
   /** An attachment that was too long to keep, or in which nothing can be read. */

@@ -22,45 +22,63 @@ const CREATE_POLL_MS = 250;
  * waits. The service cannot list projects, so after a creation with an unknown outcome the log names the possible
  * orphan, and another project is created.
  */
-async function ensureChannelProject({ deps, workspace, lease }: ThreadWork, thread: Thread, turnId: string) {
+async function ensureChannelProject(work: ThreadWork, thread: Thread, turnId: string): Promise<string> {
+  const { deps, workspace, lease } = work;
   const { store, log } = deps;
   const key = { workspace: thread.workspace, channel: thread.channel, account_id: thread.account_id };
-  const warnOfOrphan = (sentence: string, project?: string) =>
-    log.warn({ ...key, project, code: 'orphaned_project' }, sentence);
-  for (let body: Awaited<ReturnType<typeof projectDetails>> | undefined; ; ) {
+  for (let details: ProjectDetails | undefined; ; ) {
     throwIfInterrupted(lease);
     const known = await store.projects.projectIdOf(key);
     if (known !== undefined) return known;
-    // Reading the channel may wait for a rate limit.
-    body ??= await projectDetails(workspace, thread);
+    // Before the intent: reading the channel may wait for a rate limit.
+    details ??= await projectDetails(workspace, thread);
     const intent = await store.projects.intend(key, turnId, CREATE_CALL_MS);
     if (intent === 'taken') {
       await sleepWithLease(CREATE_POLL_MS, lease);
       continue;
     }
     if (intent === 'orphaned')
-      warnOfOrphan(
+      log.warn(
+        { ...key, code: 'orphaned_project' },
         'creating a project failed with an unknown outcome; the service may have an unused project',
       );
-    const agent = deps.agent(thread.account_id);
-    const { id } = await agent.createProject(body, { guard: lease }).catch(async (error: unknown) => {
-      const wasNotCreated = error instanceof AgentError && error.outcome !== 'unknown';
-      // Without the lease the intent may belong to the process that has the turn now.
-      if (lease.remainingMs() > 0) await store.projects.release(key, turnId, wasNotCreated);
-      if (isForbidden(error)) throw new TurnEnded('refused', strings.newProjectForbidden, { cause: error });
-      throw error;
-    });
+    const id = await createProject(work, key, turnId, details);
     if (await store.projects.bind(key, turnId, id)) {
       log.info({ ...key, project: id }, 'project created');
       return id;
     }
-    warnOfOrphan('a project was created after the channel got another; it stays at the service unused', id);
+    log.warn(
+      { ...key, project: id, code: 'orphaned_project' },
+      'a project was created after the channel got another; it stays at the service unused',
+    );
   }
 }
 
+/** Creates a project after its intent, which is released if the call fails. Throws TurnEnded if the service refuses it. */
+async function createProject(
+  { deps, lease }: ThreadWork,
+  key: ProjectKey,
+  turnId: string,
+  details: ProjectDetails,
+): Promise<string> {
+  try {
+    return (await deps.agent(key.account_id).createProject(details, { guard: lease })).id;
+  } catch (error) {
+    const wasNotCreated = error instanceof AgentError && error.outcome !== 'unknown';
+    // Without the lease the intent may belong to the process that has the turn now.
+    if (lease.remainingMs() > 0) await deps.store.projects.release(key, turnId, wasNotCreated);
+    if (isForbidden(error)) throw new TurnEnded('refused', strings.newProjectForbidden, { cause: error });
+    throw error;
+  }
+}
+
+/** A channel under a service account. */
+type ProjectKey = Pick<Thread, 'workspace' | 'channel' | 'account_id'>;
+type ProjectDetails = Awaited<ReturnType<typeof projectDetails>>;
+
 /**
- * The thread's project: its channel's when the thread first needed one, even if the channel gets another later. Throws TurnEnded
- * if somebody took it from another channel, and may not take it now.
+ * The thread's project: the one that its channel had when the thread first needed one. Throws TurnEnded if people took that
+ * project from another channel, and may not use it here now.
  */
 export async function findProject(work: ThreadWork, thread: Thread, turn: Turn): Promise<string> {
   const project = thread.project_id ?? (await ensureChannelProject(work, thread, turn.id));
@@ -72,9 +90,9 @@ export async function findProject(work: ThreadWork, thread: Thread, turn: Turn):
 }
 
 /**
- * Detaches a thread without a task from a project that the service no longer knows, and its channel, too, where the bot
- * created the project. False if the project exists, or a task may have been started in it. Throws TurnEnded if
- * people chose the project for the channel: they must choose another.
+ * Detaches a thread without a task from a project that the service no longer knows; its channel too, unless people chose
+ * the project: then it throws TurnEnded, because they must choose another. False if the project exists, or a task may have
+ * been started in it.
  */
 export async function forgetMissingProject(
   deps: RelayDeps,
@@ -120,9 +138,11 @@ async function projectDetails(workspace: WorkspaceClient, thread: Pick<Thread, '
   return { title: channel.name ?? thread.channel, description: channel.purpose };
 }
 
-/** A project that people choose, or whose texts they write, does not follow its channel's name, unless they ask for that too. */
+/**
+ * The setting `sync_project_name` after people chose a project, or wrote its texts: it no longer follows the channel's name.
+ * A chosen project follows it again only if people ask for that.
+ */
 export function followingOnceChosen(project: string, texts: object): Partial<Settings> {
-  // A chosen one follows only where that is asked for.
   if (project !== '') return { sync_project_name: null };
   return Object.keys(texts).length > 0 ? { sync_project_name: false } : {};
 }
@@ -140,7 +160,7 @@ export function projectNameJobs(deps: RelayDeps): JobKind {
   };
 }
 
-/** Whether the service says that a project has none of the names that were `given` to it. */
+/** Whether the service says that a project has another name than those that were `given` to it: then people renamed it there. */
 async function hasOtherName(
   agent: AgentClient,
   project: string,
@@ -157,6 +177,7 @@ async function hasOtherName(
   }
 }
 
+/** Gives a channel's project the channel's name and purpose, unless somebody named it at the service. */
 async function renameProject(deps: RelayDeps, job: Job, { signal }: Lease): Promise<JobOutcome> {
   const { workspace, channel, key: account_id } = job;
   const project = await deps.store.projects.projectIdOf({ workspace, channel, account_id });
@@ -173,17 +194,16 @@ async function renameProject(deps: RelayDeps, job: Job, { signal }: Lease): Prom
   try {
     const { sync_project_name: isAskedFor } = await deps.store.settings.get(workspace, channel);
     const given = [channel, name, ...(previousNames ?? [])];
-    const mayBeOthers = isAskedFor === null && previousNames !== undefined;
-    if (mayBeOthers && (await hasOtherName(agent, project, given, signal))) return 'done';
+    // Where people ask for the channel's name, it replaces every other one.
+    const mayBeNamedByPeople = isAskedFor === null && previousNames !== undefined;
+    if (mayBeNamedByPeople && (await hasOtherName(agent, project, given, signal))) return 'done';
     await agent.updateProject(project, details, { signal });
-    deps.log.info({ workspace, channel, project }, 'project renamed like its channel');
   } catch (error) {
     if (!(error instanceof AgentNotFoundError || error instanceof AgentRejectedError)) throw error;
-    deps.log.warn(
-      { err: error, workspace, channel, project },
-      'a project cannot be renamed like its channel',
-    );
+    const failure = 'a project cannot be renamed like its channel';
+    deps.log.warn({ err: error, workspace, channel, project }, failure);
     return 'given_up';
   }
+  deps.log.info({ workspace, channel, project }, 'project renamed like its channel');
   return 'done';
 }

@@ -26,7 +26,7 @@ export async function lastMessageId(agent: AgentClient, taskId: string): Promise
   return (await agent.lastMessage(taskId))?.id ?? '';
 }
 
-/** What the service's refusal of a message means, if it is about its task or its skill; else the error itself. */
+/** The TurnEnded that the service's refusal of a message means, if the message's task is closed or its skill unknown; else the error itself. */
 export async function refusalOf(error: unknown, { agent, taskId, deps, row }: Delivery): Promise<unknown> {
   if (isBusy(error)) {
     const { status } = await agent.getTask(taskId);
@@ -43,10 +43,10 @@ export async function refusalOf(error: unknown, { agent, taskId, deps, row }: De
 }
 
 /**
- * Settles sends in doubt of a turn's message: its own, and those of the turns whose message it sends again. Ours is the
- * user message after the intent's last one with the same content that is bound to no other turn. Records the one that was
- * found, or that there is no intent to send where the service surely has none: at once if no call was made. Throws
- * AgentError, and what `sleepWithLease` does.
+ * Finds out whether sends in doubt reached the service: the turn's own, and those of the turns whose message it sends again.
+ * The message is searched for until the list of the task's messages has settled. Records what was found, or that the turn
+ * was surely not sent. Without a call, which this run knows, that needs no search. Throws AgentError, and what
+ * `sleepWithLease` does.
  */
 export async function settleSends(task: Delivery, resent: readonly Turn[] = []): Promise<void> {
   const { row, lease, deps } = task;
@@ -71,54 +71,60 @@ export async function settleSends(task: Delivery, resent: readonly Turn[] = []):
 
 /**
  * Sends a turn's message exactly once, and records it with the id of its reply if the service has named that. The intent,
- * with the task's last message, comes before the call: it is recorded with the content, or else here.
+ * with the task's last message, is recorded before the call: here, unless it was recorded with the content.
  *
  * Throws AgentError; after an error whose outcome is `unknown`, settle the send before it is called again. Throws the reason
  * of `stopSignal`, or TurnEnded or Interruption for a stop that was recorded before the intent.
  */
 export async function deliverOnce(task: Delivery, stopSignal: AbortSignal): Promise<void> {
-  const { row, agent, taskId, lease } = task;
+  const { row, lease } = task;
   if (!isSendInDoubt(row.turn)) await recordIntent(task, stopSignal);
-  const window = AbortSignal.timeout(SEND_WINDOW_MS);
-  const answered = new AbortController();
-  const signal = anySignal([window, lease.signal]);
-  const { prompt, attached_file_ids: fileIds, skill } = row.turn;
-  const body = { content: prompt ?? '', fileIds: fileIds ?? [], ...(skill !== null && { skill }) };
   row.mayHaveSent = true;
-  const sending = agent
-    .sendMessage(taskId, body, { guard: lease, signal })
-    .then(readSendResult, readUnreadableResult);
-  const polling = pollUntilListed(task, anySignal([signal, answered.signal]));
-  const act = () => Promise.race([sending, polling]);
+  const act = () => sendAndAwait(task);
   const forget = () => {
     row.mayHaveSent = false;
     return row.record({ send_intended_at: null });
   };
-  const first = await once({ act, forget }, lease)
-    .catch((error: unknown): never => {
-      const isOverdue = error instanceof AgentError && error.code === 'aborted' && window.aborted;
-      throw isOverdue ? notListedError('unavailable', error) : error;
-    })
-    .finally(() => {
-      answered.abort(NO_LONGER_NEEDED);
-      // The message is read from the task's list, so the result of a send that is still open does not matter.
-      sending.catch(() => undefined);
-    });
-  const id = first.id ?? (await lookForMessage(task, row.turn)).found;
-  if (id === undefined) throw first.error ?? notListedError('not_understood');
-  return recordDelivery(task, id, first.reply);
+  const answer = await once({ act, forget }, lease);
+  const id = answer.id ?? (await lookForMessage(task, row.turn)).found;
+  if (id === undefined) throw answer.error ?? notListedError('not_understood');
+  return recordDelivery(task, id, answer.reply);
 }
 
-function notListedError(code: 'not_understood' | 'unavailable', cause?: Error): AgentError {
+/** Sends the message, and waits until the service has answered, or lists the message: it may hold the call open for long. */
+async function sendAndAwait(task: Delivery): Promise<SendAnswer> {
+  const { row, agent, taskId, lease } = task;
+  const { prompt, attached_file_ids: fileIds, skill } = row.turn;
+  const body = { content: prompt ?? '', fileIds: fileIds ?? [], ...(skill !== null && { skill }) };
+  const window = AbortSignal.timeout(SEND_WINDOW_MS);
+  const answered = new AbortController();
+  const signal = anySignal([window, lease.signal]);
+  const sending = agent
+    .sendMessage(taskId, body, { guard: lease, signal })
+    .then(readSendResult, readUnreadableResult);
+  try {
+    return await Promise.race([sending, pollUntilListed(task, anySignal([signal, answered.signal]))]);
+  } catch (error) {
+    const isOverdue = error instanceof AgentError && error.code === 'aborted' && window.aborted;
+    throw isOverdue ? notListedError('unavailable', error) : error;
+  } finally {
+    answered.abort(NO_LONGER_NEEDED);
+    // Once the message is listed, the answer to a call that is still open does not matter.
+    sending.catch(() => undefined);
+  }
+}
+
+function notListedError(code: 'not_understood' | 'unavailable', cause?: AgentError): AgentError {
   const sentence =
     'The service accepted the message but does not list it. It is looked up again before it is resent.';
-  return new AgentError(code, { sentence, outcome: 'unknown', cause });
+  return new AgentError(code, { sentence, outcome: cause?.outcome ?? 'unknown', cause });
 }
 
+/** What is known of our message after the call that sends it; `error` if its answer was unreadable. */
 interface SendAnswer {
-  /** Its id; undefined where the task's list must say which is ours. */
+  /** The id of our message; undefined if it must be looked for in the task's list. */
   id: string | undefined;
-  /** What is needed of the reply, which may be long. */
+  /** The reply, as far as the service has named it: not its text, which may be long. */
   reply?: Pick<AgentMessage, 'id' | 'input'> | null;
   error?: AgentError;
 }
@@ -129,7 +135,7 @@ function readSendResult({ userMessage, assistantMessage: reply }: SendResult): S
   return { id: answered === userMessage?.id ? answered : undefined, reply };
 }
 
-/** The service may have taken a message although its answer is unreadable. */
+/** What an answer that nobody can read means: the service may have taken the message. Throws other errors. */
 function readUnreadableResult(error: unknown): SendAnswer {
   const isUnreadable = error instanceof AgentError && error.code === 'not_understood';
   if (!isUnreadable || error.outcome !== 'unknown') throw error;
@@ -146,6 +152,7 @@ async function pollUntilListed(task: Delivery, signal: AbortSignal): Promise<Sen
   }
 }
 
+/** Records that the message is about to be sent, after the task's last message now. Throws if the turn was stopped, or is gone. */
 async function recordIntent({ deps, agent, taskId, row }: Delivery, stopSignal: AbortSignal): Promise<void> {
   const last = await lastMessageId(agent, taskId);
   stopSignal.throwIfAborted();
@@ -155,7 +162,10 @@ async function recordIntent({ deps, agent, taskId, row }: Delivery, stopSignal: 
   throw new TurnEnded('withdrawn', null);
 }
 
-/** Looks for our message at the service: after the intent's last message, same content unless that was erased, bound to no other turn. */
+/**
+ * Looks for a turn's message at the service: the user message after the last one before its intent that says the same (or
+ * anything, if the words were erased), and belongs to no other turn.
+ */
 async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Promise<ServiceLook<string>> {
   let listing = '';
   for await (const message of agent.messagesAfter(taskId, turn.sent_after_message_id || null, {
@@ -168,7 +178,7 @@ async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Pr
   return { found: undefined, listing };
 }
 
-/** Whether a listed message says this; its spaces may have been tidied up, and the service may have added parts of its own. */
+/** Whether a listed message says this. The service may have tidied up its spaces, and added parts of its own. */
 function isSameText(message: AgentMessage, prompt: string): boolean {
   const tidy = (text: string) => text.normalize('NFC').replace(/\s+/gu, ' ').trim();
   const [first] = message.content.flatMap((block) => (block.kind === 'text' ? [block.text] : []));
@@ -176,8 +186,8 @@ function isSameText(message: AgentMessage, prompt: string): boolean {
 }
 
 function recordDelivery({ row, taskId }: Delivery, id: string, reply?: SendAnswer['reply']): Promise<void> {
-  // A reply that names no message may be the one before: the list decides.
-  const isNamed = reply?.input?.userMessageId === id;
-  const named = isNamed ? { assistant_message_id: reply.id } : {};
-  return row.recordSent({ user_message_id: id, task_id: taskId, ...named });
+  // A reply that does not name our message may be the reply to the one before: then it is looked for later.
+  const isOurs = reply?.input?.userMessageId === id;
+  const ours = isOurs ? { assistant_message_id: reply.id } : {};
+  return row.recordSent({ user_message_id: id, task_id: taskId, ...ours });
 }

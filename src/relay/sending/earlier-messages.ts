@@ -26,9 +26,9 @@ export interface EarlierMessages {
 }
 
 /**
- * The newest messages of a thread between people that come before one for the agent, read from Slack: all before the
- * first that is sent, but for what the bot posted and mentions without a question; then those that were not sent since,
- * unless they are addressed to somebody else.
+ * The newest messages between people that come before a message for the agent in its thread, read from Slack. Before the
+ * first message that the agent gets: all, but for what the bot posted and mentions without a question. Later: those that
+ * were not sent since, unless they are addressed to somebody else.
  */
 export async function readEarlierMessages(
   work: ThreadWork,
@@ -44,16 +44,17 @@ export async function readEarlierMessages(
   const quoted = message.resends_turn_id === null ? await stored.unquoted(message) : [];
   const oldest = isBeginning ? message.thread_ts : quoted[0];
   if (oldest === undefined) return { messages: [], missing: undefined, quoted, isBeginning };
-  const isWanted = (read: ThreadMessage) => {
+  const isOfBeginning = (read: ThreadMessage) => {
     const parsed = parseMessage(read);
-    if (!isBeginning) {
-      const place = { ...message, ts: read.ts, person: read.user ?? '' };
-      return quoted.includes(read.ts) && addresseeOf(place, parsed, botUserId) !== 'others';
-    }
     const { mentionsBot, isEmptyAfterMention } = readMentions(parsed, botUserId);
-    const isBare = mentionsBot && isEmptyAfterMention && parsed.files.length === 0;
-    return read.user !== botUserId && !isBare;
+    const isBareMention = mentionsBot && isEmptyAfterMention && parsed.files.length === 0;
+    return read.user !== botUserId && !isBareMention;
   };
+  const isUnsent = (read: ThreadMessage) => {
+    const place = { ...message, ts: read.ts, person: read.user ?? '' };
+    return quoted.includes(read.ts) && addresseeOf(place, parseMessage(read), botUserId) !== 'others';
+  };
+  const isWanted = isBeginning ? isOfBeginning : isUnsent;
   const { messages, missing } = await readNewest(work, message, { oldest, before: ts, isWanted });
   return { messages: messages.filter(isWanted).map(parseMessage), missing, quoted, isBeginning };
 }
@@ -92,9 +93,9 @@ async function originalTs({ store }: RelayDeps, message: Message): Promise<strin
 }
 
 /**
- * The prompt after a quotation of what was said in the thread's former tasks, if it is the first message to its task, and
- * whose words it quotes. The words are read from Slack, so that what people have changed or deleted since is quoted as it is
- * now, or not at all. Throws a SlackError.
+ * A prompt after a quotation of what was said in the thread's former tasks, if it is the first one of its task; `quoted_ids`
+ * are the people whose words it quotes. The words are read from Slack: what people have changed since is quoted as it is
+ * now, and what they have deleted is not. Throws a SlackError.
  */
 export async function withFormerTasks(
   work: ThreadWork,
@@ -114,6 +115,7 @@ export async function withFormerTasks(
   return { prompt: whole, quotation_length: whole.length - prompt.length, quoted_ids: [...quoted] };
 }
 
+/** The messages of the thread's former tasks without the question that is asked now, with the people whose words they may repeat. */
 async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string, message: Message) {
   const { deps, workspace } = work;
   const said = await deps.store.messages.saidInFormerTasks(thread, taskId);
@@ -130,7 +132,7 @@ async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string,
   return {
     messages: messages.flatMap((read) => asSaid(read, writers.get(read.ts), workspace.bot)),
     missing,
-    // An answer may repeat the words of everybody who had a part in the conversation.
+    // Everybody who had a part in the conversation: an answer may repeat their words.
     quotedIds: said.flatMap(({ person, quoted_ids }) => [
       ...quoted_ids,
       ...(person === null ? [] : [person]),
@@ -138,7 +140,7 @@ async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string,
   };
 }
 
-/** A message as it is quoted: of a reply only the answer; a question that the bot posted for a person is that person's. */
+/** A message as it is quoted. Of a reply that is its answer; a question that the bot posted for a person is that person's. */
 function asSaid(read: ThreadMessage, writer: string | null | undefined, bot: ThreadWork['workspace']['bot']) {
   // The root of a thread stays as a notice that it was deleted.
   if (writer === undefined || read.subtype === 'tombstone') return [];
@@ -207,16 +209,15 @@ export function buildTranscript(options: TranscriptOptions): string {
   const quoted = (entries: readonly string[]) =>
     `${heading(quotedPart(entries.length, newestFirst.length - entries.length, missing))}\n\n${entries.join('\n>\n')}`;
   for (const message of newestFirst.slice(0, Math.max(0, options.maxMessages))) {
-    kept.unshift(transcriptEntry(message, options));
-    if (quoted(kept).length <= options.maxCharacters) continue;
-    const only = kept.shift();
-    if (kept.length === 0 && only !== undefined) {
-      const frame = quoted(['']).length;
-      const shortened = shortenedTo(options.maxCharacters - frame, only);
-      if (shortened.length < MIN_ENTRY_CHARACTERS) return '';
-      kept.push(shortened);
+    const entry = transcriptEntry(message, options);
+    if (quoted([entry, ...kept]).length <= options.maxCharacters) {
+      kept.unshift(entry);
+      continue;
     }
-    break;
+    if (kept.length > 0) break;
+    // The newest message alone is cut rather than left out.
+    const shortened = shortenedTo(options.maxCharacters - quoted(['']).length, entry);
+    return shortened.length < MIN_ENTRY_CHARACTERS ? '' : quoted([shortened]);
   }
   return kept.length === 0 ? '' : quoted(kept);
 }
@@ -260,6 +261,7 @@ function shortenedTo(maxCharacters: number, text: string): string {
 /** A shorter excerpt of a message is not worth sending (UTF-16 units). */
 const MIN_ENTRY_CHARACTERS = 60;
 
+/** Words for which messages are quoted: `count` of them, where `left` more were read, and others perhaps not. */
 function quotedPart(count: number, left: number, missing: TranscriptOptions['missing']): string {
   if (missing === 'later') return `${count} of its first messages, later messages left out`;
   const newest = count === 1 ? 'the newest message' : `the newest ${count} messages`;

@@ -62,6 +62,7 @@ export async function uploadSharedFile(place: UploadPlace, file: FileUpload): Pr
   }
 }
 
+/** Uploads a file, or the rest of one whose upload was interrupted. Each step is recorded, so that the next attempt resumes it. */
 async function upload(
   { deps, thread, projectId }: UploadPlace,
   { source, signal, onProgress }: FileUpload,
@@ -70,21 +71,21 @@ async function upload(
 ): Promise<UploadedFile> {
   const { uploads } = deps.store;
   const { name, mime, sizeBytes } = source;
-  // An earlier upload is resumed if it was of the same size.
   const resume = row.size_bytes === sizeBytes ? resumableUpload(row) : undefined;
-  const before = resume?.uploadId == null ? 0 : resume.parts.length * (resume.partBytes ?? 0);
+  const sentBefore = resume?.uploadId == null ? 0 : resume.parts.length * (resume.partBytes ?? 0);
   let sentBytes = 0;
   let sha256: string | null = null;
+  const openWithDigest = async (offset: number) => {
+    const bytes = await source.open(offset, signal);
+    // A resumed upload does not see the file's beginning, so that it has no digest.
+    return offset > 0 ? bytes : withDigest(bytes, (digest) => (sha256 = digest));
+  };
   const uploaded = await uploadFile(deps.agent(thread.account_id), {
     projectId,
     filename: name,
     sizeBytes,
     mimeType: fileType(name, /^[\w.+-]+\/[\w.+-]+/.exec(mime)?.[0] ?? 'application/octet-stream'),
-    open: async (offset) => {
-      const bytes = await source.open(offset, signal);
-      // Where an upload goes on, the file's beginning is not seen.
-      return offset > 0 ? bytes : withDigest(bytes, (digest) => (sha256 = digest));
-    },
+    open: openWithDigest,
     resume,
     signal,
     onStart: ({ fileId, uploadId, partBytes, headers }) =>
@@ -98,7 +99,7 @@ async function upload(
     onPart: (part) => uploads.recordPart(key, part),
     onFinalize: () => uploads.markFinalizing(key),
     onProgress: (doneBytes) => {
-      sentBytes = Math.max(0, doneBytes - before);
+      sentBytes = Math.max(0, doneBytes - sentBefore);
       onProgress(doneBytes);
     },
   });

@@ -63,52 +63,63 @@ export async function readLinkedMessages(
   };
 }
 
-async function followLink(work: ThreadWork, message: Message, link: MessageLink, interrupt: AbortSignal) {
+/** Reads the message that a link leads to, with its thread and the name of its channel; or returns why it is not read. */
+async function followLink(
+  work: ThreadWork,
+  message: Message,
+  link: MessageLink,
+  interrupt: AbortSignal,
+): Promise<LinkedMessage | FileReason> {
   const { workspace, deps } = work;
   const { linkMs } = deps.settings;
-  const asked = { ...message, person: message.user_id };
-  const isElsewhere = link.channel !== message.channel;
-  const read = async (signal: AbortSignal) => {
-    const place = { workspace: workspace.id, channel: link.channel };
-    if (isElsewhere && (await closingAt(deps, place, signal)) !== undefined) return 'link_closed';
-    return (
-      (await linkDenialFor(workspace, asked, link.channel)) ?? (await readMessage(workspace, link, signal))
-    );
-  };
+  const { url, channel } = link;
+  const isElsewhere = channel !== message.channel;
+  const readIfAllowed = async (signal: AbortSignal) =>
+    (await linkDenial(work, message, channel, signal)) ?? (await readMessage(workspace, link, signal));
   try {
-    const outcome = await withinMs(linkMs, interrupt, (signal) => retryTransient(() => read(signal)));
-    if (outcome === undefined || typeof outcome === 'string') return outcome ?? 'link_late';
-    const readChannel = (signal: AbortSignal) => workspace.people.channel(link.channel, signal);
+    const read = await withinMs(linkMs, interrupt, (signal) => retryTransient(() => readIfAllowed(signal)));
+    if (read === undefined || typeof read === 'string') return read ?? 'link_late';
+    const readChannel = (signal: AbortSignal) => workspace.people.channel(channel, signal);
     const naming = isElsewhere ? withinMs(linkMs, interrupt, readChannel) : undefined;
-    const reading = withinMs(linkMs, interrupt, (signal) =>
-      readReplies(work, message, link, outcome, signal),
-    ).catch((error: unknown) => {
-      deps.log.info({ err: error, channel: link.channel }, 'the thread of a linked message was not read');
+    const readThread = (signal: AbortSignal) => readReplies(work, message, link, read, signal);
+    const reading = withinMs(linkMs, interrupt, readThread).catch((err: unknown) => {
+      deps.log.info({ err, channel }, 'the thread of a linked message was not read');
       return undefined;
     });
-    const [channel, thread] = await Promise.all([naming, reading]);
+    const [named, thread] = await Promise.all([naming, reading]);
     interrupt.throwIfAborted();
     const replies = thread?.messages.filter(({ ts }) => ts !== link.ts) ?? [];
     return {
-      url: link.url,
-      channelName: channel?.name,
-      message: parseMessage(outcome),
+      url,
+      channelName: named?.name,
+      message: parseMessage(read),
       replies: replies.map(parseMessage),
       missing: thread?.missing,
-      unreadReplies: thread === undefined ? (outcome.reply_count ?? 0) : 0,
+      unreadReplies: thread === undefined ? (read.reply_count ?? 0) : 0,
     };
   } catch (error) {
     interrupt.throwIfAborted();
     if (!(error instanceof SlackError)) throw error;
-    deps.log.info(
-      { workspace: workspace.id, channel: link.channel, err: error },
-      'a linked message was not read',
-    );
+    deps.log.info({ workspace: workspace.id, channel, err: error }, 'a linked message was not read');
     if (error instanceof MessageGoneError) return 'link_gone';
     return error instanceof ChannelGoneError || isPermanentRefusal(error) ? 'link_hidden' : 'link_late';
   }
 }
 
+/** Why a message of this channel must not be read for the writer of a message, if so. */
+async function linkDenial(
+  { workspace, deps }: ThreadWork,
+  message: Message,
+  channel: string,
+  signal: AbortSignal,
+): Promise<FileReason | undefined> {
+  const isElsewhere = channel !== message.channel;
+  if (isElsewhere && (await closingAt(deps, { workspace: workspace.id, channel }, signal)) !== undefined)
+    return 'link_closed';
+  return linkDenialFor(workspace, { ...message, person: message.user_id }, channel);
+}
+
+/** Reads the linked message, or returns why it cannot be read. */
 async function readMessage(
   { readBack }: WorkspaceClient,
   { channel, ts, threadTs }: MessageLink,
@@ -195,12 +206,15 @@ interface Witnesses {
 }
 
 /**
- * Why a message that somebody links to must not be read; undefined if it may be. Nobody gets to read more than they may
- * open themselves: it is read in the conversation that it is from, in the asker's own direct message for a member of that
- * conversation, and elsewhere only from a public channel, if neither place is shared with another organisation and
- * everybody in the asking one is a full member. Nothing is read for a step of a workflow, because its answer may go anywhere.
- * Nor is anything from another workspace of the organisation, whose admins decide where the bot reads. Unknown means no.
- * Throws a SlackError if Slack is unavailable.
+ * Why a message that somebody links to must not be read; undefined if it may be. Nobody gets to read more than they may open
+ * themselves, and unknown means no. A message may be read
+ * - in the conversation that it is from;
+ * - in the asker's direct message, if they are a member of that conversation;
+ * - elsewhere, if it is from a public channel, neither place is shared with another organisation, and everybody in the
+ *   asking place is a full member.
+ *
+ * Nothing is read for a step of a workflow, whose answer may go anywhere. Nothing is read from another workspace of the
+ * organisation, because its admins decide where the bot reads. Throws a SlackError if Slack is unavailable.
  */
 export async function linkDenialFor(
   { people, membership }: Witnesses,

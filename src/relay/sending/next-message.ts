@@ -22,25 +22,25 @@ const LOOKUP_MS = 2_000;
 export type AllowedMessage = WaitingMessage & { settings: Settings };
 
 /**
- * The next of a thread's waiting messages (or the first one before the ts `before`) whose writer may use the agent; refuses
- * the ones before it whose writers may not, and those of which Slack keeps failing to say who wrote them, or what. Waits
- * while messages are held until their thread is read back (with `before` or `failFast`, there is none then), and while Slack does
- * not answer, or throws then with `failFast`. Throws an Interruption, or the lease's reason.
+ * The next of a thread's waiting messages (or the first one before the ts `before`) whose writer may use the agent. Refuses
+ * the messages before it: those whose writers may not, and those of which Slack keeps failing to say who wrote them, or
+ * what. Waits while messages are held until their thread is read back, and while Slack does not answer. With `before` or
+ * `failFast`, held messages count as none; with `failFast`, it throws when Slack does not answer. Throws an Interruption, or
+ * the lease's reason.
  */
 export async function nextAllowedMessage(
   work: ThreadWork,
   thread: ThreadKey,
   { before, failFast = false }: { before?: string; failFast?: boolean } = {},
 ): Promise<AllowedMessage | undefined> {
-  const { deps, workspace, lease } = work;
+  const { deps, lease } = work;
   const patiently: typeof withRetry = failFast ? (_work, step) => step() : withRetry;
-  // Whoever is told that the place is closed is told once for all that they have waiting.
+  const lateAfterMs = failFast ? undefined : LOOKUP_MS;
   const told = new Set<string>();
   for (;;) {
-    const inForce = () => deps.store.settings.inForce(thread.workspace, thread.channel);
     const [message, settings] = await Promise.all([
       deps.store.messages.nextWaiting(thread, before),
-      inForce(),
+      deps.store.settings.inForce(thread.workspace, thread.channel),
     ]);
     if (message === undefined) return undefined;
     if (message.is_held) {
@@ -48,41 +48,63 @@ export async function nextAllowedMessage(
       await sleepWithLease(HELD_POLL_MS, lease);
       continue;
     }
-    let waited = false;
-    const known = new AbortController();
-    const onWait = () => {
-      if (waited) return;
-      waited = true;
-      notifyWriter(deps, message, strings.waitingForIdentity, known.signal);
-    };
-    const isLate = failFast ? undefined : setTimeout(onWait, LOOKUP_MS);
-    const verdict = async () => denialOf(work, message, waited ? await inForce() : settings);
-    const denial = await patiently<AccessDenial | undefined>(work, verdict, {
-      about: aboutMessage(message),
-      onWait,
-      orElse: () => 'unknown',
-    }).finally(() => {
-      clearTimeout(isLate);
-      known.abort(NO_LONGER_NEEDED);
-    });
+    const { denial, hasWaited } = await denialOf(work, message, settings, patiently, lateAfterMs);
     const isUnread = denial === undefined && message.content === null;
     const why = isUnread ? await readBack(work, message, patiently) : denial;
-    // After a wait the message may have been deleted, and one that was read back may be gone.
-    if (why === undefined && !waited && !isUnread) return { ...message, settings };
-    if (why === undefined || !(await refuseMessage({ deps, workspace }, message, { why }))) continue;
-    const closed = isClosing(why) ? `${message.user_id} ${why}` : undefined;
-    if (closed !== undefined && told.has(closed)) continue;
-    if ((await tellRefused(deps, message, why)) && closed !== undefined) told.add(closed);
+    if (why !== undefined) await refuse(work, message, why, told);
+    // After a wait, or once it was read, the message is looked for again: it may be gone.
+    else if (!hasWaited && !isUnread) return { ...message, settings };
   }
 }
 
-/** Why a message's writer may not use the agent under these settings, if so. */
-function denialOf({ deps, workspace, lease }: ThreadWork, message: Message, settings: Settings) {
+/**
+ * Why a message's writer may not use the agent, if so. If Slack does not say that at once, the writer is told that the message
+ * waits, after `lateAfterMs` at the latest, and the settings are read again.
+ */
+async function denialOf(
+  work: ThreadWork,
+  message: Message,
+  settings: Settings,
+  patiently: typeof withRetry,
+  lateAfterMs: number | undefined,
+): Promise<{ denial: AccessDenial | undefined; hasWaited: boolean }> {
+  const { deps, workspace, lease } = work;
   const asker = { ...message, person: message.user_id };
-  return accessDenialUnder(settings, deps, workspace.people, asker, lease.signal);
+  const known = new AbortController();
+  let hasWaited = false;
+  const onWait = () => {
+    if (hasWaited) return;
+    hasWaited = true;
+    notifyWriter(deps, message, strings.waitingForIdentity, known.signal);
+  };
+  const look = async () => {
+    const now = hasWaited ? await deps.store.settings.inForce(message.workspace, message.channel) : settings;
+    return accessDenialUnder(now, deps, workspace.people, asker, lease.signal);
+  };
+  const lateTimer = lateAfterMs === undefined ? undefined : setTimeout(onWait, lateAfterMs);
+  try {
+    const retrying = { about: aboutMessage(message), onWait, orElse: () => 'unknown' as const };
+    return { denial: await patiently<AccessDenial | undefined>(work, look, retrying), hasWaited };
+  } finally {
+    clearTimeout(lateTimer);
+    known.abort(NO_LONGER_NEEDED);
+  }
 }
 
-/** Reads a message's text from Slack; withdraws one that is gone. `unread` where Slack refuses it for good, or keeps failing. */
+/** Refuses a message and tells its writer. That a place is closed is told once (`told`) for all that they have waiting. */
+async function refuse(
+  { deps, workspace }: ThreadWork,
+  message: Message,
+  why: AccessDenial | 'unread',
+  told: Set<string>,
+): Promise<void> {
+  if (!(await refuseMessage({ deps, workspace }, message, { why }))) return;
+  const closing = isClosing(why) ? `${message.user_id} ${why}` : undefined;
+  if (closing !== undefined && told.has(closing)) return;
+  if ((await tellRefused(deps, message, why)) && closing !== undefined) told.add(closing);
+}
+
+/** Reads a message's text from Slack, and saves it; withdraws a message that is gone. Returns `unread` if Slack refuses it, or keeps failing. */
 async function readBack(work: ThreadWork, message: Message, patiently: typeof withRetry) {
   const { store } = work.deps;
   const { channel, thread_ts: threadTs, ts, user_id } = message;

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { SupportedTaskOptions } from '../../agent/service-options.ts';
 import { anySignal } from '../../calls/retries-and-waits.ts';
 import { withLeadIn, withLists, withQuotation, withWriterName } from '../../render/prompt-frame.ts';
 import type { FileReason } from '../../render/strings/index.ts';
@@ -32,6 +33,7 @@ import {
   isCutShort,
   quoteLinkedMessage,
   readEarlierMessages,
+  type TranscriptOptions,
   writerName,
 } from './earlier-messages.ts';
 import { type LinkedMessages, linkAgeMs, NO_LINKS, readLinkedMessages } from './linked-messages.ts';
@@ -68,7 +70,10 @@ export function wholeMessage(message: Message, others: readonly Message[] = []):
   return { ...message, parts: [message, ...others] };
 }
 
-/** The message that a turn is about. Throws TurnEnded if it is gone. */
+/**
+ * The message that a turn is about, with those behind it that can go along: without choices of their own, and within the
+ * limits of one message. The others wait for a turn of their own. Throws TurnEnded if the message is gone.
+ */
 export async function messageOfTurn(
   { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
   turn: Turn,
@@ -76,19 +81,18 @@ export async function messageOfTurn(
   const [message, ...behind] = await deps.store.messages.ofTurn(turn);
   if (message === undefined) throw new TurnEnded('withdrawn', null);
   const { supportedTaskOptions, fileLimits } = deps.settings;
-  const isPlain = ({ content, is_partial, sent_with_ts }: Message) => {
+  const mayGoAlong = ({ content, is_partial, sent_with_ts }: Message) => {
     if (sent_with_ts !== null) return true;
     if (content === null || is_partial || content.about !== undefined) return false;
     const { choices, misspelt } = flagsOf(content, workspace.bot.userId, supportedTaskOptions);
     return Object.keys(choices).length === 0 && misspelt === undefined;
   };
-  // What is beyond the limits of one message would be left out: it waits for a turn of its own.
-  const fits = (count: number) => {
+  const isWithinLimits = (count: number) => {
     const files = [message, ...behind.slice(0, count)].flatMap(({ content }) => filesOf(content ?? {}));
     const bytes = files.reduce((sum, { size = 0 }) => sum + size, 0);
     return files.length <= fileLimits.maxMessageFiles && bytes <= fileLimits.maxMessageBytes;
   };
-  const end = behind.findIndex((one, index) => !isPlain(one) || !fits(index + 1));
+  const end = behind.findIndex((one, index) => !mayGoAlong(one) || !isWithinLimits(index + 1));
   return wholeMessage(message, end < 0 ? behind : behind.slice(0, end));
 }
 
@@ -98,8 +102,8 @@ const OTHER_COPY_MS = { most: 1_500, poll: 100 };
 const READ_MS = 5_000;
 
 /**
- * A message of which only the app_mention came, which may lack files: as its other copy has it, awaited briefly. If none
- * comes, it is read back from Slack once. Throws an Interruption, or the lease's reason.
+ * A message of which only the app_mention came, which may lack files. Waits briefly for the message's own event, and then
+ * reads it back from Slack once. Throws an Interruption, or the lease's reason.
  */
 export async function withOtherCopy(
   work: ThreadWork,
@@ -120,6 +124,7 @@ export async function withOtherCopy(
   return wholeMessage(now, others);
 }
 
+/** What Slack has of a message whose app_mention is `known`; `known` itself if Slack does not say it in time. */
 async function readBack(
   { workspace, deps, lease }: ThreadWork,
   { channel, thread_ts: threadTs, ts, user_id }: Message,
@@ -136,7 +141,7 @@ async function readBack(
   return messageUpdate(known, version, false);
 }
 
-/** Reads a waiting message; `known` is kept while the versions of its parts and what its links lead to stay the same. */
+/** Reads a waiting message, or returns what is `known` of it, unless it was edited or its links lead to other words by now. */
 export async function readOutgoingMessage(
   work: ThreadWork,
   thread: Thread,
@@ -145,14 +150,13 @@ export async function readOutgoingMessage(
   known?: OutgoingMessage,
 ): Promise<OutgoingMessage> {
   const versions = ({ parts }: WholeMessage) => parts.map(({ ts, version }) => [ts, version]);
-  const unchanged =
-    known && isDeepStrictEqual(versions(known.message), versions(message)) ? known : undefined;
-  if (unchanged !== undefined && performance.now() < unchanged.freshUntil) return { ...unchanged, message };
+  const unedited = known && isDeepStrictEqual(versions(known.message), versions(message)) ? known : undefined;
+  if (unedited !== undefined && performance.now() < unedited.freshUntil) return { ...unedited, message };
   const resent = await resentTurn(work.deps.store, message);
   const links = resent === undefined ? await readLinkedMessages(work, message, stopSignal) : NO_LINKS;
   const freshUntil = links === NO_LINKS ? Number.POSITIVE_INFINITY : performance.now() + linkAgeMs(work);
-  if (unchanged !== undefined && isDeepStrictEqual(links, unchanged.links))
-    return { ...unchanged, message, freshUntil };
+  if (unedited !== undefined && isDeepStrictEqual(links, unedited.links))
+    return { ...unedited, message, freshUntil };
   return { ...(await composeMessage(work, thread, { message, resent, links })), freshUntil };
 }
 
@@ -162,79 +166,101 @@ async function composeMessage(
   read: Pick<OutgoingMessage, 'message' | 'resent' | 'links'>,
 ): Promise<Omit<OutgoingMessage, 'freshUntil'>> {
   const { deps, workspace } = work;
+  const { supportedTaskOptions: taskOptions, maxTranscriptCharacters: maxCharacters } = deps.settings;
   const botUserId = workspace.bot.userId;
   const scope = { people: workspace.people, channel: read.message.channel };
-  const content = read.message.content ?? { text: '' };
   const pointed = await readPointedMessages(work, thread, read);
-  const { own, more, before, linked, quoted } = pointed;
-  const about = content.about === undefined ? undefined : before[0];
+  const { own, more, before, linked, quoted, notes } = pointed;
   const others = [...before, ...linked.flatMap((one) => [one.message, ...one.replies])];
   const names = await lookUpNames(scope, own, ...more, ...others);
-  const flagged = parseFlags(readableText(own, names, botUserId), deps.settings.supportedTaskOptions);
-  const choices = content.choices ?? flagged.choices;
-  const isBare = about !== undefined && flagged.text === '';
-  const said = isBare ? readableText(about, names, botUserId) : flagged.text;
-  const words = plainText(isBare ? about : own, names, botUserId, true);
-  const { text: asked } = isBare ? { text: words } : parseFlags(words, deps.settings.supportedTaskOptions);
-  const title = choices.title ?? taskTitle(asked, fileNamesOf(own));
-  const isAnothers = isBare && about.user !== read.message.user_id;
-  const named = isAnothers ? withWriterName(said, writerName(about, { names, botUserId })) : said;
-  const whole = withLists(named, ...more.map((one) => readableText(one, names, botUserId)));
-  const text = content.isCorrection === true ? withLeadIn(strings.correctionPrefix, whole) : whole;
+  const asked = askedIn(read.message, pointed, { names, botUserId, taskOptions });
+  const { text, title, choices } = asked;
   const quotedIds = [...new Set([own, ...more, ...others].flatMap(writersOf))];
   const items = await sharedItemsOf(scope, pointed.withFiles);
   const composed = { ...read, title, choices, quoted, quotedIds, items };
-  if (others.length === 0 || isBare) return { ...composed, text, notes: pointed.notes };
-  const { maxTranscriptCharacters: maxCharacters } = deps.settings;
-  const options = { names, botUserId, maxMessages: pointed.maxMessages };
-  const transcript = buildTranscript({
-    messages: before,
-    missing: pointed.missing,
-    maxCharacters,
-    ...options,
-  });
+  if (others.length === 0 || asked.isOfAnother) return { ...composed, text, notes };
+  const quotation = quotationOf(read.message, pointed, { names, botUserId, maxCharacters });
+  return {
+    ...composed,
+    text: withQuotation(quotation.text, text),
+    notes: [...notes, ...quotation.cutNotes],
+  };
+}
+
+/**
+ * What a message asks, with its choices, and without what it quotes. One without words of its own asks in the words of the
+ * message that it is about: then `isOfAnother` is set, and that message is not quoted, too.
+ */
+function askedIn(
+  { user_id, content }: WholeMessage,
+  { own, more, before }: PointedMessages,
+  { names, botUserId, taskOptions }: ReadingOptions & { taskOptions: SupportedTaskOptions },
+) {
+  const about = content?.about === undefined ? undefined : before[0];
+  const flagged = parseFlags(readableText(own, names, botUserId), taskOptions);
+  const other = flagged.text === '' ? about : undefined;
+  const choices = content?.choices ?? flagged.choices;
+  const words = plainText(other ?? own, names, botUserId, true);
+  const title =
+    choices.title ??
+    taskTitle(other === undefined ? parseFlags(words, taskOptions).text : words, fileNamesOf(own));
+  const said = other === undefined ? flagged.text : readableText(other, names, botUserId);
+  const isAnothers = other !== undefined && other.user !== user_id;
+  const named = isAnothers ? withWriterName(said, writerName(other, { names, botUserId })) : said;
+  const whole = withLists(named, ...more.map((one) => readableText(one, names, botUserId)));
+  const text = content?.isCorrection === true ? withLeadIn(strings.correctionPrefix, whole) : whole;
+  return { text, title, choices, isOfAnother: other !== undefined };
+}
+
+/** The quotation of the earlier and linked messages, with a note for each message of which only the beginning fits. */
+function quotationOf(
+  { content }: WholeMessage,
+  { before, linked, missing, maxMessages }: PointedMessages,
+  { maxCharacters, ...reading }: ReadingOptions & { maxCharacters: number },
+): { text: string; cutNotes: FileNote[] } {
+  const options = { ...reading, maxMessages };
+  const transcript = buildTranscript({ messages: before, missing, maxCharacters, ...options });
   const share = Math.floor(maxCharacters / Math.max(1, linked.length));
   const quotations = linked.map((one) => quoteLinkedMessage(one, { ...options, maxCharacters: share }));
   const cut = linked.flatMap(({ url }, index) => (quotations[index]?.isCut === true ? [url] : []));
-  if (about !== undefined && isCutShort(transcript)) cut.unshift(strings.messageAskedAbout);
-  const notes = [...pointed.notes, ...cut.map((name) => ({ name, reason: 'cut' satisfies FileReason }))];
-  const quotation = [transcript, ...quotations.map((one) => one.text)]
-    .filter((part) => part !== '')
-    .join('\n\n');
-  return { ...composed, text: withQuotation(quotation, text), notes };
+  if (content?.about !== undefined && isCutShort(transcript)) cut.unshift(strings.messageAskedAbout);
+  const parts = [transcript, ...quotations.map((one) => one.text)].filter((part) => part !== '');
+  const cutNotes = cut.map((name) => ({ name, reason: 'cut' satisfies FileReason }));
+  return { text: parts.join('\n\n'), cutNotes };
 }
 
-/** A message with those that it quotes: the one that it is about, or earlier ones of its thread; and those it links to. */
+type ReadingOptions = Pick<TranscriptOptions, 'names' | 'botUserId'>;
+type PointedMessages = Awaited<ReturnType<typeof readPointedMessages>>;
+
+/**
+ * A message (`own`, and the `more` that go along) with those that it quotes: the one that it is about, or earlier ones of its
+ * thread (`before`), and those that it links to. Their tables are numbered through; `withFiles` are those whose files go along.
+ */
 async function readPointedMessages(
   work: ThreadWork,
   thread: Thread,
   { message, resent, links }: Pick<OutgoingMessage, 'message' | 'resent' | 'links'>,
 ) {
   const { maxTranscriptMessages } = work.deps.settings;
-  const content = message.content ?? { text: '' };
-  const { about } = content;
-  const parsed = parseMessage(content);
-  const more = message.parts.slice(1).map((part) => parseMessage(part.content));
+  const about = message.content?.about;
+  const parsed = [message, ...message.parts.slice(1)].map(({ content }) =>
+    parseMessage(content ?? { text: '' }),
+  );
   let earlier = NOTHING_EARLIER;
   if (about !== undefined) earlier = { ...NOTHING_EARLIER, messages: [parseMessage(about)] };
   else if (resent === undefined) earlier = await readEarlierMessages(work, thread, message);
   const { messages, isBeginning, missing, quoted } = earlier;
   const maxMessages = Math.max(maxTranscriptMessages, about === undefined ? 0 : 1);
   const newest = lastOf(messages, maxMessages);
-  const along = [
-    parsed,
-    ...more,
-    ...newest,
-    ...links.read.flatMap((one) => [one.message, ...lastOf(one.replies, maxTranscriptMessages - 1)]),
-  ];
-  const tables = tablesAmong([parsed, ...more].flatMap(blocksOf));
-  const mayHaveTables = message.ts !== message.thread_ts && tables.length > 0;
-  let firstTable = 1 + (mayHaveTables ? await work.deps.store.keptFiles.countTables(message) : 0);
-  const numbered = new Map<ParsedMessage, ParsedMessage>();
-  for (const one of along) {
-    numbered.set(one, { ...one, firstTable });
-    firstTable += tablesAmong(blocksOf(one)).length;
-  }
+  const ofLinks = links.read.flatMap((one) => [
+    one.message,
+    ...lastOf(one.replies, maxTranscriptMessages - 1),
+  ]);
+  const along = [...parsed, ...newest, ...ofLinks];
+  const hasTables = tablesAmong(parsed.flatMap(blocksOf)).length > 0;
+  const mayFollowTables = message.ts !== message.thread_ts && hasTables;
+  const tablesBefore = mayFollowTables ? await work.deps.store.keptFiles.countTables(message) : 0;
+  const numbered = withTableNumbers(along, tablesBefore + 1);
   const read = (one: ParsedMessage) => numbered.get(one) ?? one;
   const leftOut = isBeginning ? earlierFilesLeftOut(newest) : [];
   const withFiles = along.map((one) => ({
@@ -246,14 +272,22 @@ async function readPointedMessages(
     message: read(one.message),
     replies: one.replies.map(read),
   }));
-  const leftOutNotes = fileNamesOf({ files: leftOut }).map((name) => ({
-    name,
-    reason: 'earlier' satisfies FileReason,
-  }));
+  const names = fileNamesOf({ files: leftOut });
+  const leftOutNotes = names.map((name) => ({ name, reason: 'earlier' satisfies FileReason }));
   const notes = [...leftOutNotes, ...links.notes, ...previewNotes(withFiles, links)];
-  const before = messages.map(read);
-  const [own = parsed, ...others] = [parsed, ...more].map(read);
-  return { own, more: others, before, maxMessages, missing, quoted, linked, notes, withFiles };
+  const [own = parseMessage(message.content), ...more] = parsed.map(read);
+  return { own, more, before: messages.map(read), maxMessages, missing, quoted, linked, notes, withFiles };
+}
+
+/** Each of some messages with the number of its first table; the tables of all are counted from `first` on. */
+function withTableNumbers(messages: readonly ParsedMessage[], first: number) {
+  let firstTable = first;
+  const numbered = new Map<ParsedMessage, ParsedMessage>();
+  for (const one of messages) {
+    numbered.set(one, { ...one, firstTable });
+    firstTable += tablesAmong(blocksOf(one)).length;
+  }
+  return numbered;
 }
 
 function lastOf<T>(list: readonly T[], count: number): readonly T[] {

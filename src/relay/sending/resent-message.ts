@@ -2,13 +2,13 @@ import type { Message, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 
-/** The turn whose message another one resends, word for word; undefined for a message with its own text. */
+/** The turn whose message a message repeats word for word; undefined for a message with its own text. */
 export async function resentTurn(
   { turns }: Pick<Store, 'turns'>,
   { workspace, resends_turn_id: id }: Pick<Message, 'workspace' | 'resends_turn_id'>,
 ): Promise<Turn | undefined> {
   const turn = id === null ? undefined : await turns.get(workspace, id);
-  // A turn that ended before its message was frozen has nothing to resend: the message is sent like any other.
+  // A turn that ended before its message was frozen has no words to repeat: the message has the same text of its own.
   return turn?.prompt == null ? undefined : turn;
 }
 

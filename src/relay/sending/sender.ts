@@ -51,7 +51,7 @@ interface Known {
   thread?: Thread | undefined;
   /** The message as it was then; undefined if it must be read. */
   message?: WholeMessage | undefined;
-  /** What new tasks of the channel begin with. */
+  /** The channel's settings that shape a new task. */
   channelSettings: Pick<Settings, 'model' | 'instructions'>;
 }
 
@@ -63,11 +63,11 @@ export class Sender {
   #thread: Thread | undefined;
   #message: WholeMessage | undefined;
   #outgoing: OutgoingMessage | undefined;
-  /** The turn has failed before, or in another process, and its message was not frozen since. */
-  #hasWaited: boolean;
+  /** Time has passed since the turn was looked at: an attempt has failed, here or in another run, and nothing was frozen since. */
+  #isOutdated: boolean;
   /** The task that this run has started, until it is recorded. */
   #startedTaskId: string | null = null;
-  /** What this run has left of the thread's, once each, so that a service that contradicts itself causes no loop. */
+  /** Whether this run has left the thread's task or project: once each, so that a service that contradicts itself causes no loop. */
   readonly #left = new Set<'task' | 'project'>();
   readonly #failingFiles = new Map<string, FilePatience>();
 
@@ -76,7 +76,7 @@ export class Sender {
     this.#known = known;
     this.#thread = known.thread;
     this.#message = known.message;
-    this.#hasWaited = work.row.turn.attempts > 0 || isFrozen(work.row.turn);
+    this.#isOutdated = work.row.turn.attempts > 0 || isFrozen(work.row.turn);
   }
 
   get #turn(): Turn {
@@ -106,58 +106,61 @@ export class Sender {
     return notes;
   }
 
-  /** Takes steps that need the thread's project. Repeats them all if the thread gets another project meanwhile. */
+  /** Takes steps that need the thread's project. Repeats them all if the thread has left its project or task meanwhile. */
   async #withProject<T>(steps: (projectId: string) => Promise<T>): Promise<T> {
     for (;;) {
       const projectId = await this.#beforeSending((thread) => findProject(this.#work, thread, this.#turn));
       try {
         return await steps(projectId);
       } catch (error) {
-        this.#forget();
+        this.#forgetRows();
         if (!isInterruption(error, 'send_again') && !(await this.#leaveLost(projectId, error))) throw error;
-        this.#forget();
-        // What is sent again may have lost its files with the project.
+        this.#forgetRows();
+        // The files may have been lost with the project.
         this.#outgoing = undefined;
       }
     }
   }
 
-  /** Takes a step before the message is sent, with retries, each time under the current account. A stop ends the turn. */
+  /** Takes a step with retries, with the thread as it is under the current account. Throws TurnEnded if an unsent message must not be sent. */
   async #beforeSending<T>(step: (thread: Thread) => Promise<T>): Promise<T> {
     return this.#work.withRetry(async () => {
       if (!mayBeAtService(this.#turn)) await this.#throwIfUnwanted();
       try {
         return await step(await this.#threadUnderAccount());
       } catch (error) {
-        this.#hasWaited = true;
-        this.#forget();
+        this.#isOutdated = true;
+        this.#forgetRows();
         await this.#recordTask();
         throw error;
       }
     });
   }
 
-  /** Throws if the turn was stopped, or its place or project was closed to it while the message waited for the service. */
+  /** Throws if the turn was stopped, or its place or project was closed to it while it waited. */
   async #throwIfUnwanted(): Promise<void> {
     this.#work.stopSignal.throwIfAborted();
-    if (!this.#hasWaited) return;
+    if (!this.#isOutdated) return;
     const closing = await closingAt(this.#work.deps, this.#turn, this.#work.lease.signal);
     if (closing !== undefined) throw new TurnEnded('refused', strings.closedPlaces[closing]);
     const thread = await this.#threadUnderAccount();
     if (thread.project_id !== null) await findProject(this.#work, thread, this.#turn);
   }
 
-  #forget(): void {
+  /** The thread and the message are read again before their next use. */
+  #forgetRows(): void {
     this.#thread = undefined;
     this.#message = undefined;
   }
 
+  /** Records the task that this run has started, if no other statement has. */
   async #recordTask(): Promise<void> {
     if (this.#startedTaskId === null) return;
     await this.#work.deps.store.threads.bindTask(this.#turn, this.#startedTaskId);
     this.#startedTaskId = null;
   }
 
+  /** Reads the message as the agent is to get it, or what has changed of it since. */
   async #read(thread: Thread): Promise<OutgoingMessage> {
     this.#message ??= await messageOfTurn(this.#work, this.#turn);
     if (this.#message.is_partial) this.#message = await withOtherCopy(this.#work, this.#message);
@@ -166,20 +169,20 @@ export class Sender {
     return this.#outgoing;
   }
 
-  /** Uploads the message's files and freezes it, and both again where it has changed meanwhile. */
+  /** Uploads the message's files and freezes it. If it changes before that, its new files are uploaded first. */
   async #freeze(taskId: string): Promise<OutgoingMessage> {
     let uploaded: { items: readonly SharedItem[]; attachments: Attachments } | undefined;
     for (;;) {
       const outgoing = await this.#beforeSending((thread) => this.#read(thread));
       if (uploaded?.items !== outgoing.items) {
         uploaded = { items: outgoing.items, attachments: await this.#uploadFiles(outgoing) };
-        // That may have taken long.
+        // The message is read again: the upload may have taken long.
         continue;
       }
       const { attachments } = uploaded;
       const isDone = await this.#beforeSending(async (thread) => {
         const startedTaskId = this.#startedTaskId;
-        // Delivery reads it again where it cannot be read now.
+        // If it cannot be read now, the delivery reads it.
         const read = () => lastMessageId(this.#work.deps.agent(thread.account_id), taskId);
         const last = startedTaskId === null ? await read().catch(() => undefined) : '';
         const hasInstructions = this.#known.channelSettings.instructions !== null;
@@ -187,23 +190,24 @@ export class Sender {
         return recordSentContent(this.#work, thread, frozen);
       });
       if (isDone) {
-        this.#hasWaited = false;
+        this.#isOutdated = false;
         this.#startedTaskId = null;
-        // Its tables may be large.
+        // It is not needed again, and its tables may be large.
         this.#outgoing = undefined;
         return outgoing;
       }
-      this.#forget();
+      this.#forgetRows();
     }
   }
 
+  /** The thread's task, started if it has none. Throws an Interruption if the thread has got another project meanwhile. */
   async #ensureTask(thread: Thread, projectId: string): Promise<string> {
     if (thread.task_id !== null) return thread.task_id;
     if (thread.project_id !== null && thread.project_id !== projectId) throw new Interruption('send_again');
     // It may have been edited or deleted since the turn began.
     if (this.#message === this.#known.message) this.#message = undefined;
     const options = newTaskOptions(await this.#read(thread), this.#known.channelSettings.model);
-    // By itself: a record whose answer was lost must not count as a start whose outcome is unknown.
+    // Retried apart from the start: a record whose answer was lost must not count as a start whose outcome is unknown.
     const retrying = { about: { turn: this.#turn.id }, wake: this.#work.stopSignal };
     const record = (intent: TaskIntent) =>
       withRetry(this.#work, () => this.#work.row.record({}, intent), retrying);
@@ -215,11 +219,11 @@ export class Sender {
     return taskId;
   }
 
-  /** Options of a whole task are fixed when it starts: a note says so and offers a new thread. */
+  /** Tells the asker that the options which they chose are fixed when a task starts, and offers a new thread. */
   #notifyFixedOptions({ message, choices }: OutgoingMessage): void {
     const { skill: _, ...fixed } = choices;
     const { resends_turn_id, revises_turn_id, content } = message;
-    // Of a question that is asked again with other choices, its task has them.
+    // A question that is asked again with other choices gets a task that has them.
     const isChosenAgain = revises_turn_id !== null && content?.choices !== undefined;
     if (resends_turn_id !== null || isChosenAgain || Object.keys(fixed).length === 0) return;
     const { workspace, channel, thread_ts: threadTs, asked_by: person, id } = this.#turn;
@@ -227,6 +231,7 @@ export class Sender {
     trySendEphemeral(this.#work.deps, { workspace, channel, person, threadTs }, note);
   }
 
+  /** Uploads the message's files, and records and shows what became of them. */
   async #uploadFiles({ items, notes, resent }: OutgoingMessage): Promise<Attachments> {
     const none: Attachments = { attached_file_ids: [], notes: [], uploadedBytes: 0 };
     // A resent message goes with the files that are at the service already.
@@ -242,12 +247,13 @@ export class Sender {
 
   async #upload(items: readonly SharedItem[]): Promise<Attachments> {
     const { state } = this.#work;
+    // Before the long wait for the files.
     await this.#recordTask();
     state?.update({ phase: 'uploading', sentence: undefined });
     const onProgress: UploadProgressListener = (files) => state?.setUploadProgress(files);
     return this.#beforeSending(async (thread) => {
       const { threads } = this.#work.deps.store;
-      // The channel's project is the thread's from its first file on.
+      // From its first file on, the thread keeps the project that its channel has now.
       const bind = async () => threads.bindProject(thread, await findProject(this.#work, thread, this.#turn));
       const projectId = thread.project_id ?? (await bind());
       const what = { thread, turn: this.#turn, projectId, items, failing: this.#failingFiles };
@@ -258,8 +264,8 @@ export class Sender {
   /** Delivers the message; after a wait, reads first what became of the turn. */
   async #tryToDeliver(taskId: string): Promise<void> {
     const { row, deps, stopSignal } = this.#work;
-    if (this.#hasWaited) await row.read();
-    // It left its task, in a transaction whose answer did not reach us.
+    if (this.#isOutdated) await row.read();
+    // It is frozen no more if it has left its task, in a transaction whose answer did not reach us.
     if (!isFrozen(this.#turn)) throw new Interruption('send_again');
     // An earlier attempt may have recorded it although the commit's answer was lost.
     if (isAtService(this.#turn)) return;
@@ -267,15 +273,15 @@ export class Sender {
     try {
       this.#message ??= await messageOfTurn(this.#work, this.#turn);
       const resent = (await turnsResent(deps.store, this.#message)).filter(isSendInDoubt);
-      this.#hasWaited ||= resent.length > 0;
-      if (this.#hasWaited) {
+      this.#isOutdated ||= resent.length > 0;
+      if (this.#isOutdated) {
         await settleSends(task, resent);
         if (isAtService(this.#turn)) return;
         await this.#throwIfUnsentIsUnwanted();
       }
       await deliverOnce(task, stopSignal);
     } catch (thrown) {
-      this.#hasWaited = true;
+      this.#isOutdated = true;
       const error = await refusalOf(thrown, task);
       const isTaskClosed = error instanceof TurnEnded && error.more.isTaskClosed === true;
       if (isTaskClosed && (await this.#leaveTask(taskId))) throw new Interruption('send_again');
@@ -283,7 +289,7 @@ export class Sender {
     }
   }
 
-  /** Throws if a frozen message that surely was not sent must not be sent, or was edited or deleted meanwhile. */
+  /** Throws if a frozen message, which surely was not sent, is not to be sent as it is: after a stop, an edit or a deletion. */
   async #throwIfUnsentIsUnwanted(): Promise<void> {
     await this.#throwIfUnwanted();
     if (this.#turn.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
@@ -295,7 +301,7 @@ export class Sender {
     }
   }
 
-  /** Leaves what the service no longer knows: the thread's project, once, or its task. False if there is nothing to leave. */
+  /** After a "not found": leaves the thread's task, or else its project if the service no longer knows that. False if neither is left. */
   async #leaveLost(projectId: string, error: unknown): Promise<boolean> {
     if (!(error instanceof AgentNotFoundError) || error instanceof AccountGone) return false;
     return this.#work.withRetry(async () => {
@@ -309,7 +315,10 @@ export class Sender {
     });
   }
 
-  /** Leaves the thread's task for another, once, where a person retries: the message is frozen anew, with what was said in this one. */
+  /**
+   * Leaves the thread's task for a new one, once, if a person has pressed **Try again**: the message is frozen anew, and quotes
+   * what was said in the former task. False for any other message.
+   */
   async #leaveTask(taskId: string): Promise<boolean> {
     const { resends_turn_id } = await messageOfTurn(this.#work, this.#turn);
     if (resends_turn_id === null || this.#left.has('task')) return false;
@@ -319,6 +328,7 @@ export class Sender {
     return true;
   }
 
+  /** The thread under its workspace's current account. Throws TurnEnded if its task is another account's. */
   async #threadUnderAccount(): Promise<Thread> {
     const { store, accountOf } = this.#work.deps;
     const thread = this.#thread ?? (await store.threads.getOrThrow(this.#turn));

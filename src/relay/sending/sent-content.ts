@@ -2,7 +2,6 @@ import { withLists, withUnnamedWriter, withWriterName } from '../../render/promp
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text-format.ts';
 import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
-import type { Store } from '../../store/store.ts';
 import { isFrozen } from '../../store/threads/turn-phase.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
@@ -34,54 +33,56 @@ export interface Freeze {
 }
 
 /**
- * Freezes the turn's message and records what is sent and the intent to send it, in one statement: later edits and
- * deletes come too late. False where the message must be read again: it was edited, or it is held, or an earlier one of the
- * thread has arrived and the turn was reassigned to that. Throws TurnEnded if the message was deleted, TurnEnded or
- * Interruption if it was stopped, and TurnEnded if nothing of it can be sent.
+ * Freezes the turn's message: records what is sent and the intent to send it, in one statement. Later edits and deletes
+ * come too late. False if the message must be read again: it was edited or is held, or an earlier one of the thread has
+ * arrived, which the turn then has. Throws TurnEnded if the message was deleted or nothing of it can be sent, and TurnEnded
+ * or Interruption if it was stopped.
  */
 export async function recordSentContent(
   work: ThreadWork & { row: TurnRow },
   thread: Thread,
-  { outgoing, attachments, lastMessageId, taskId, startedTaskId, hasInstructions }: Freeze,
+  frozen: Freeze,
 ): Promise<boolean> {
   const { row } = work;
   const { turn } = row;
-  const { store, settings } = work.deps;
+  const { store } = work.deps;
+  const { outgoing, taskId, startedTaskId } = frozen;
   const { message } = outgoing;
-  const others = message.parts.slice(1);
-  if (message.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
   if (message.state !== 'waiting') {
-    // This run has frozen it, in a statement whose answer did not reach us.
-    if (isFrozen(await row.readUnlessStopped())) return true;
+    // This run may have frozen it, in a statement whose answer did not reach us.
+    if (message.state !== 'withdrawn' && isFrozen(await row.readUnlessStopped())) return true;
     throw new TurnEnded('withdrawn', null);
   }
-  const own = await contentToSend(work, thread, turn, { outgoing, attachments, taskId });
-  const quoting = { ...own, ...(await withFormerTasks(work, thread, message, taskId, own)) };
-  const content = {
-    ...quoting,
-    ...(hasInstructions ? await withStandingInstructions(work, turn, taskId, quoting) : NO_INSTRUCTIONS),
-  };
-  const intent = lastMessageId !== undefined && {
-    skill: content.skill ?? settings.skill ?? null,
-    sent_after_message_id: lastMessageId,
-    send_intended_at: new Date(),
-  };
+  const values = await valuesToFreeze(work, thread, turn, frozen);
   // What is asked may have changed since its task was started: while it waited, or after a refusal.
   const isBegun =
     thread.participant_ids.length > 0 &&
     (message.revises_turn_id === null || (await store.threads.isTaskBegun(turn, taskId)));
   const title = isBegun ? undefined : outgoing.title;
-  const freeze = async (earlierTs?: SlackTs) => {
-    const options = { earlierTs, startedTaskId, title, others };
-    const write = ({ turns }: Store) => turns.freeze(turn, message, { ...content, ...intent }, options);
-    if (!(await row.writeUnlessStopped(write))) return false;
-    // A process that ends before this lets the next message quote them again.
+  const freeze = async (emptyTs?: SlackTs) => {
+    const options = { earlierTs: emptyTs, startedTaskId, title, others: message.parts.slice(1) };
+    if (!(await row.writeUnlessStopped(({ turns }) => turns.freeze(turn, message, values, options))))
+      return false;
+    // If the process ends before this, the next message quotes them again.
     await store.messages.markQuoted(message, outgoing.quoted);
     if (title !== undefined) showTaskTitle(work, turn, title);
     return true;
   };
   // The statement itself sees whether an earlier message has arrived.
-  if (await freeze()) return true;
+  return (await freeze()) || (await freezePastEmpty(work, turn, message, freeze));
+}
+
+/**
+ * After a freeze that was not recorded: gives the turn the earlier message that has arrived, or freezes its own message past
+ * an earlier one that asks nothing. False if the turn's message must be read again.
+ */
+async function freezePastEmpty(
+  work: ThreadWork & { row: TurnRow },
+  turn: Turn,
+  message: Message,
+  freeze: (emptyTs: SlackTs) => Promise<boolean>,
+): Promise<boolean> {
+  const { row, deps, lease } = work;
   const now = await row.readUnlessStopped();
   if (isFrozen(now) || now.message_ts !== turn.message_ts) return isFrozen(now);
   const earlier = await nextAllowedMessage(work, turn, { before: message.ts });
@@ -89,13 +90,28 @@ export async function recordSentContent(
     await row.reassign(earlier);
     return false;
   }
-  // It is empty, so that it lets this one pass.
   if (earlier !== undefined && (await freeze(earlier.ts))) return true;
-  if (await store.backfills.holds(turn)) await sleepWithLease(HELD_POLL_MS, work.lease);
+  if (await deps.store.backfills.holds(turn)) await sleepWithLease(HELD_POLL_MS, lease);
   return false;
 }
 
-/** What is sent: the content of the message that it repeats, or its own with the files that earlier messages left for it. */
+/** All that is recorded with a frozen message: its content after what it quotes, and the intent to send it if that is known. */
+async function valuesToFreeze(work: ThreadWork, thread: Thread, turn: Turn, frozen: Freeze) {
+  const { outgoing, taskId, lastMessageId, hasInstructions } = frozen;
+  const own = await contentToSend(work, thread, turn, frozen);
+  const quoting = { ...own, ...(await withFormerTasks(work, thread, outgoing.message, taskId, own)) };
+  const instructions = hasInstructions
+    ? await withStandingInstructions(work, turn, taskId, quoting)
+    : NO_INSTRUCTIONS;
+  const intent = lastMessageId !== undefined && {
+    skill: quoting.skill ?? work.deps.settings.skill ?? null,
+    sent_after_message_id: lastMessageId,
+    send_intended_at: new Date(),
+  };
+  return { ...quoting, ...instructions, ...intent };
+}
+
+/** What is sent: what was sent with the message that it repeats, or its own words and files with those kept for it. */
 async function contentToSend(
   work: ThreadWork,
   thread: Thread,
@@ -134,8 +150,8 @@ async function contentToSend(
 }
 
 /**
- * A message's text with its writer's name, if several people write in the thread. The first to the task of a second person
- * also says whose the messages without a name are; `ids` is who that is.
+ * A message's text with its writer's name, if several people write in the thread. The first message of a second person also
+ * says who wrote the ones without a name, whose id is then in `ids`.
  */
 async function withWriters(
   { deps, workspace: { people } }: ThreadWork,
@@ -148,7 +164,7 @@ async function withWriters(
   const [first, ...more] = await deps.store.messages.writersTo(thread, taskId);
   if (first === undefined || first === message.user_id || more.length > 0) return { text: named, ids: [] };
   const { name, kind } = await people.person(first);
-  // Without a name that people know, such as a workflow's.
+  // A workflow's id, for example, is no name that people know.
   if (kind === 'unknown') return { text: named, ids: [] };
   return { text: withUnnamedWriter(named, name), ids: [first] };
 }

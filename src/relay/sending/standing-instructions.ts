@@ -16,7 +16,7 @@ export const NO_INSTRUCTIONS = {
 
 /**
  * The prompt after the channel's standing instructions, if it is the first message to its task and runs no skill. Whoever
- * set them is among those whose words it quotes. A retry leaves them out, as all that was quoted before the prompt.
+ * set them is then among the people whose words it quotes. A resent message quotes them anew: they are no part of its words.
  */
 export async function withStandingInstructions(
   { deps: { store, settings, log }, workspace }: ThreadWork,
@@ -26,7 +26,7 @@ export async function withStandingInstructions(
 ): Promise<TurnUpdate> {
   if ((skill ?? settings.skill) !== undefined) return NO_INSTRUCTIONS;
   if (await store.threads.isTaskBegun(turn, taskId)) return NO_INSTRUCTIONS;
-  // Since the turn began, somebody may have changed them, or been forgotten.
+  // Read again: since the turn began, they may have been changed, or erased with their writer.
   const { instructions } = await store.settings.get(turn.workspace, turn.channel);
   if (instructions === null) return NO_INSTRUCTIONS;
   const { text, set_by, set_at } = instructions;

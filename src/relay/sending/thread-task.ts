@@ -56,10 +56,9 @@ export async function ensureCurrentAccount(
 }
 
 /**
- * Starts the task of a thread without one. After a start with an unknown outcome the service is searched first. A task
- * is adopted only if it was created after the intent, is idle, has the intent's title and belongs to no thread, and no
- * other thread of the project is searching for a task like it. A task that was started here is not recorded yet: the
- * caller does that with its next step. Throws TurnEnded where the service refuses the project or the model.
+ * Starts the task of a thread without one. After a start with an unknown outcome, the service is searched first for a task
+ * to adopt. A task that was started here is not recorded yet: the caller does that with its next step. Throws TurnEnded if
+ * the service refuses the project or the model.
  */
 export async function ensureThreadTask(
   { deps, lease }: Pick<ThreadWork, 'deps' | 'lease'>,
@@ -70,16 +69,7 @@ export async function ensureThreadTask(
 ): Promise<{ taskId: string; isRecorded: boolean }> {
   const { store, log } = deps;
   const agent = deps.agent(thread.account_id);
-  const endIfForbidden = (cause: unknown): never => {
-    if (!isForbidden(cause)) throw cause;
-    throw new TurnEnded('refused', strings.projectForbidden(projectId), { cause });
-  };
-  const endIfRefused = (cause: unknown): never => {
-    const isRejected = cause instanceof AgentRejectedError && cause.status === HTTP_UNPROCESSABLE;
-    if (!isRejected || options.model === undefined) return endIfForbidden(cause);
-    const sentence = strings.unknownModel(options.model, cause.reason);
-    throw new TurnEnded('refused', sentence, { cause, offer: 'choose' });
-  };
+  const endIfForbidden = (cause: unknown): never => throwIfRefused(cause, { projectId });
   const find = async () => {
     const look = () => findAdoptableTask(deps, thread, projectId).catch(endIfForbidden);
     const found = await searchUntilSettled(look, deps.settings.resendMs, lease);
@@ -91,16 +81,34 @@ export async function ensureThreadTask(
     log.info({ task: found }, 'task adopted after a start with an unknown outcome');
     return { taskId: await store.threads.bindTask(thread, found), isRecorded: true };
   };
-  const act = async () => {
-    await recordIntent({ projectId, ...options });
-    const task = await agent.startTask({ projectId, ...options }, { guard: lease }).catch(endIfRefused);
-    log.info({ task: task.id }, 'task started');
-    return { taskId: task.id, isRecorded: false };
+  const start = async () => {
+    const task = { projectId, ...options };
+    await recordIntent(task);
+    const endIfRefused = (cause: unknown): never => throwIfRefused(cause, task);
+    const { id: taskId } = await agent.startTask(task, { guard: lease }).catch(endIfRefused);
+    log.info({ task: taskId }, 'task started');
+    return { taskId, isRecorded: false };
   };
   const look = thread.task_intended_at === null ? undefined : find;
-  return once({ look, act, forget: () => store.threads.forgetTaskIntent(thread) }, lease);
+  return once({ look, act: start, forget: () => store.threads.forgetTaskIntent(thread) }, lease);
 }
 
+/** Throws TurnEnded if the service does not know the model, or forbids the project; else the error itself. */
+function throwIfRefused(
+  cause: unknown,
+  { projectId, model }: { projectId: string; model?: string | undefined },
+): never {
+  const isRejected = cause instanceof AgentRejectedError && cause.status === HTTP_UNPROCESSABLE;
+  if (isRejected && model !== undefined)
+    throw new TurnEnded('refused', strings.unknownModel(model, cause.reason), { cause, offer: 'choose' });
+  if (isForbidden(cause)) throw new TurnEnded('refused', strings.projectForbidden(projectId), { cause });
+  throw cause;
+}
+
+/**
+ * Looks for the task that an earlier start has made: it was created after the intent, is idle, has the intent's title and
+ * belongs to no thread, and no other thread of the project searches for one like it.
+ */
 async function findAdoptableTask(deps: RelayDeps, thread: Thread, projectId: string) {
   const intendedAt = thread.task_intended_at?.getTime() ?? 0;
   const page = await deps.agent(thread.account_id).listTasks(projectId, { limit: 100 });
@@ -130,9 +138,9 @@ export function taskTitle(text: string, files: readonly string[] = []): string {
   return line === '' ? 'New question' : cutToLength(firstSentence(line));
 }
 
+/** The first line that has words, without the marks of quotations and lists. */
 function firstLine(text: string): string {
   for (const line of text.slice(0, 20_000).split('\n')) {
-    // Without the marks of quotations and lists.
     const words = toSingleLine(
       line.slice(0, 2_000).replace(/^\s*(?:(?:>(?!\s*[\d=])|[-*•]|\d+[.)])\s+)+/, ''),
     );
@@ -141,6 +149,7 @@ function firstLine(text: string): string {
   return '';
 }
 
+/** The line up to the end of its first sentence. A full stop after an abbreviation, or before a number that belongs to it, ends none. */
 function firstSentence(line: string): string {
   for (const end of line.matchAll(SENTENCE_END)) {
     const sentence = line.slice(0, end.index + end[0].length);

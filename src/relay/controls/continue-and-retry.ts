@@ -65,7 +65,7 @@ async function addFollowUp(
   const claim = control === 'replace_sources' ? 'sources_message_ts' : 'button_message_ts';
   const known = await permittedTurn(deps, press, control);
   if (typeof known === 'string') return known;
-  const outcome = await deps.store.transaction(async (store, trx) => {
+  const claimAndAdd = async (store: Store, trx: Transaction<Tables>) => {
     // Like a stop, which locks the thread before it writes the turn.
     await store.threads.lock(known);
     const turn = await store.turns.get(press.workspace, press.turnId);
@@ -76,7 +76,8 @@ async function addFollowUp(
     await recordAudit?.(turn, store);
     await addPressedMessage(deps, { store, trx }, turn, press, message);
     return 'done';
-  });
+  };
+  const outcome = await deps.store.transaction(claimAndAdd);
   if (outcome === 'unknown') return outcome;
   const late = typeof outcome === 'string' ? undefined : outcome.late;
   const { messageTs } = press;
@@ -93,8 +94,8 @@ async function addFollowUp(
     refreshPausedNotice(deps, { ...known, ts: press.ts });
     return outcome;
   }
-  const why = late ?? (await buttonUse(deps, known, claim)) ?? strings.answeredInThread;
-  return { outcome: 'over', told: strings.pressedTooLate(why) };
+  const whyLate = late ?? (await buttonUse(deps, known, claim)) ?? strings.answeredInThread;
+  return { outcome: 'over', told: strings.pressedTooLate(whyLate) };
 }
 
 /** Adds a message of the person who pressed to the turn's thread. */

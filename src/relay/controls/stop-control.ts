@@ -113,6 +113,7 @@ export class StopControl {
       );
       if (recorded !== undefined && (await instead?.(store, trx)) === false)
         throw new Interruption('taken_over');
+      // The thread's notice about background work, or its reminder, changes at once.
       const kind = isBackground ? JOB_KIND.followUp : JOB_KIND.reminder;
       await store.jobs.wake({ workspace, kind, channel, thread_ts });
       if (!isBackground && recorded?.kind === 'asked') await store.pausedThreads.pause(recorded.turn);

@@ -172,13 +172,8 @@ export class IdempotentPosts {
     }
     const { ts, is_stream: isStream, dedupe_key: key } = post;
     const { posting } = this.#work.workspace;
-    const target = {
-      ...wait,
-      channel: this.#turn.channel,
-      ts,
-      guard: this.#work.lease,
-      key: isStream ? key : undefined,
-    };
+    const { channel } = this.#turn;
+    const target = { ...wait, channel, ts, guard: this.#work.lease, key: isStream ? key : undefined };
     let permit = given ?? (await posting.permitToEdit(target));
     if (permit === undefined) return 'left_out';
     let shown: RenderedMessage | undefined;
@@ -192,13 +187,14 @@ export class IdempotentPosts {
       shown = message;
       return form(message);
     };
-    const edit = (form: MessageForm) => {
+    const editInForm = (form: MessageForm) => {
       const request = { ...target, permit, render: () => renderLatest(form) };
+      // A permit is for one call: an edit in another form waits for one of its own.
       permit = undefined;
       return posting.edit(request);
     };
     try {
-      if ((await this.#sendForm(part, forms, () => shown, edit)) === 'left_out') return 'left_out';
+      if ((await this.#sendForm(part, forms, () => shown, editInForm)) === 'left_out') return 'left_out';
     } catch (error) {
       if (!(error instanceof MessageGoneError) || isThreadUnreachable(error)) throw error;
       await this.#markGone(part);

@@ -100,6 +100,7 @@ export class ReplyMessages {
   displayedUpTo(part: string, from: number): number | 'changed' | 'unknown' {
     const shown = this.#ranges.get(part);
     if (shown === undefined) return 'unknown';
+    // A message that shows nothing of the answer may begin anywhere.
     if (shown.from !== from && shown.to > shown.from) return 'changed';
     const { answer } = this.#state;
     return textDigest(answer.slice(shown.from, shown.to)) === shown.digest ? shown.to : 'changed';

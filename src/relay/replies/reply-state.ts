@@ -285,6 +285,7 @@ export class ReplyState {
     return fileNoteLines([...fileNotes, ...forwardedFileNotes], this.#settings.fileLimits);
   }
 
+  /** Has the change shown, unless an earlier process may have shown more than is known here. */
   #notifyChanged(): void {
     if (this.#known.isOver) this.#isUnread = false;
     this.#elapsedMs = Date.now() - this.#startedAt;

@@ -135,6 +135,7 @@ export async function postLaterResults(context: SettledTurnContext): Promise<voi
   const all = await listResults(context);
   for (const owner of new Set(waiting.map(({ turn_id }) => turn_id))) {
     const poster = await postingTurn(context, owner);
+    // What was claimed in a task that the thread has left is not in this task's list.
     if (poster === undefined || (poster.task_id ?? context.taskId) !== context.taskId) continue;
     const work = { ...context, turn: poster };
     const list = claimedResults(claims, poster, LATER, all);
@@ -291,6 +292,7 @@ function hasSize(result: ResultFile): result is SizedResult {
   return result.sizeBytes !== null;
 }
 
+/** A result as a file for Slack. Once it is downloaded, its digest is recorded. */
 function toFileToShare(
   context: SettledTurnContext,
   result: SizedResult,

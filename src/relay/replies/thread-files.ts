@@ -81,13 +81,14 @@ export class ThreadFiles {
     const { name, title, content } = rest;
     const bytes = Buffer.from(content, 'utf8');
     const file = { part, name, title, sizeBytes: bytes.length, bytes: () => Readable.from([bytes]) };
-    const attach = async () => {
+    const shareUnlessThere = async () => {
       const left = await this.#notShared([file]);
       for (const one of left) await this.#stage(one);
       await this.#shareStaged(left);
     };
     try {
-      await this.#sendForm(part, [asRendered], () => undefined, attach);
+      // There is no other form: this counts Slack's own failures, and refuses the file after some.
+      await this.#sendForm(part, [asRendered], () => undefined, shareUnlessThere);
     } catch (err) {
       if (!isPermanentRefusal(err) && !(err instanceof PayloadRefusedError)) throw err;
       const { log } = this.#work.deps;
@@ -167,7 +168,7 @@ export class ThreadFiles {
     await withRetry(this.#work, intend, { about: { turn: this.#turn.id } });
     const shown = staged.map(({ id, title }) => ({ id, title }));
     const act = () => workspace.uploads.share({ ...this.#place, files: shown, guard: lease });
-    const forget = async (error: unknown) => {
+    const settleByError = async (error: unknown) => {
       const isHidden = (id: string) => !(error instanceof FileNotShownError) || error.fileIds.includes(id);
       const hidden = staged.filter(({ id }) => isHidden(id));
       const shared = staged.filter((one) => !hidden.includes(one));
@@ -175,7 +176,7 @@ export class ThreadFiles {
       // After a permanent refusal, the bytes are sent again: Slack may have lost them.
       if (transientFailure(error) === undefined) for (const { part } of hidden) this.#staged.delete(part);
     };
-    await once({ act, forget }, lease);
+    await once({ act, forget: settleByError }, lease);
     await this.#settle(partsOf(staged), []);
   }
 

@@ -76,6 +76,7 @@ export function isTypeAllowed(
   file: { name: string; mime: string },
   { allowedTypes, refusedTypes }: Pick<FileLimits, 'allowedTypes' | 'refusedTypes'>,
 ): boolean {
+  // The service gets the type that the ending of the file's name says, rather than Slack's.
   const sent = { ...file, mime: fileType(file.name, file.mime) };
   const matches = (one: typeof file) => (pattern: string) => matchesType(one, pattern.toLowerCase());
   if (refusedTypes.some(matches(file)) || refusedTypes.some(matches(sent))) return false;

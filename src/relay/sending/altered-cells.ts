@@ -78,6 +78,7 @@ export function searchedForAlteredCells(source: UploadSource): {
   return { source: { ...source, open }, remark };
 }
 
+/** Takes the beginning of a file, so that whoever yields its bytes sees them. */
 async function readBeginning(opening: Promise<AsyncIterable<Uint8Array>>): Promise<void> {
   let left = MAX_BYTES;
   for await (const chunk of await opening) {
@@ -122,6 +123,7 @@ class AlteredCellSearch {
     this.#left -= bytes.byteLength;
     this.#decoder ??= new TextDecoder(encodingOf(bytes));
     const text = this.#rest + this.#decoder.decode(bytes, { stream: true });
+    // A \r at the very end may be half of a \r\n.
     const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r', text.length - 2)) + 1;
     this.#parse(text.slice(0, end));
     this.#rest = text.slice(end).slice(0, BYTES_AT_ONCE);
@@ -166,24 +168,22 @@ function isDate(cell: string): boolean {
   return DATE.test(cell.trim()) || MONTH_FIRST.test(cell.trim());
 }
 
+/** Counts a cell by what it may be: a name of a gene, what a spreadsheet makes of one, or a number with or without its zeros. */
 function addCell(column: Column, cell: string): void {
   if (cell === '' || cell.length > 40) return;
   column.cells += 1;
-  const isADate = isDate(cell);
-  const isFloat = !isADate && FLOAT.test(cell);
-  if (isADate) column.dates += 1;
-  else if (isFloat) column.floats += 1;
-  else if (GENE.test(cell)) column.genes += 1;
-  if ((isADate || isFloat) && column.altered.size < MAX_SAMPLES) column.altered.add(cell);
+  const kind = isDate(cell) ? 'dates' : FLOAT.test(cell) ? 'floats' : GENE.test(cell) ? 'genes' : undefined;
+  if (kind !== undefined) column[kind] += 1;
+  const isAltered = kind === 'dates' || kind === 'floats';
+  if (isAltered && column.altered.size < MAX_SAMPLES) column.altered.add(cell);
   if (!/^\d{1,20}$/.test(cell)) return;
-  if (/^0\d/.test(cell)) column.padded.add(cell.length);
-  else {
-    const { count, some } = column.unpadded.get(cell.length) ?? { count: 0, some: new Set<string>() };
-    if (some.size < MAX_SAMPLES) some.add(cell);
-    column.unpadded.set(cell.length, { count: count + 1, some });
-  }
+  if (/^0\d/.test(cell)) return void column.padded.add(cell.length);
+  const { count, some } = column.unpadded.get(cell.length) ?? { count: 0, some: new Set<string>() };
+  if (some.size < MAX_SAMPLES) some.add(cell);
+  column.unpadded.set(cell.length, { count: count + 1, some });
 }
 
+/** The genes of which a spreadsheet may have made this date; none if it is no such date. */
 function formerGenes(cell: string): string[] {
   const month = /[a-zä]{3}/i.exec(cell)?.[0].toLowerCase() ?? '';
   const key = { mär: 'mar', mrz: 'mar', okt: 'oct', dez: 'dec' }[month] ?? month;

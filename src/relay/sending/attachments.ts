@@ -169,6 +169,7 @@ class AttachmentBatch {
     return { reason };
   }
 
+  /** Uploads an item, unless it is not allowed. Its size counts for the message from the beginning of its upload. */
   async #upload(item: BatchItem): Promise<Outcome | FileRefusal> {
     const found = await this.#sourceOf(item);
     if (typeof found === 'string') return { reason: found };
@@ -209,6 +210,7 @@ class AttachmentBatch {
     return item.shared;
   }
 
+  /** What is uploaded for a file, as Slack describes it once it is ready; or why nothing is. */
   async #fileSource(item: BatchItem, shared: SharedFile): Promise<UploadSource | FileReason> {
     const { workspace, turn } = this.#request;
     const { downloads } = workspace;

@@ -130,7 +130,7 @@ interface SendAnswer {
 }
 
 function readSendResult({ userMessage, assistantMessage: reply }: SendResult): SendAnswer {
-  // Where the reply names another message, the list says which is ours.
+  // If the reply names another message, one of the two is wrong: the task's list says which message is ours.
   const answered = reply?.input?.userMessageId ?? userMessage?.id;
   return { id: answered === userMessage?.id ? answered : undefined, reply };
 }

@@ -82,6 +82,7 @@ export async function messageOfTurn(
   if (message === undefined) throw new TurnEnded('withdrawn', null);
   const { supportedTaskOptions, fileLimits } = deps.settings;
   const mayGoAlong = ({ content, is_partial, sent_with_ts }: Message) => {
+    // It goes along already: an earlier attempt has joined it with the message.
     if (sent_with_ts !== null) return true;
     if (content === null || is_partial || content.about !== undefined) return false;
     const { choices, misspelt } = flagsOf(content, workspace.bot.userId, supportedTaskOptions);
@@ -160,6 +161,7 @@ export async function readOutgoingMessage(
   return { ...(await composeMessage(work, thread, { message, resent, links })), freshUntil };
 }
 
+/** What the agent gets: the message's words, after a quotation of those that it is about, follows or links to. */
 async function composeMessage(
   work: ThreadWork,
   thread: Thread,

@@ -1,7 +1,7 @@
 import { withLists, withUnnamedWriter, withWriterName } from '../../render/prompt-frame.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text-format.ts';
-import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
+import type { FileNote, Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
 import { isFrozen } from '../../store/threads/turn-phase.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
@@ -111,42 +111,46 @@ async function valuesToFreeze(work: ThreadWork, thread: Thread, turn: Turn, froz
   return { ...quoting, ...instructions, ...intent };
 }
 
-/** What is sent: what was sent with the message that it repeats, or its own words and files with those kept for it. */
+/** The content of a message: of one that is sent again, what was sent before; else its own words and files, with those kept for it. */
 async function contentToSend(
   work: ThreadWork,
   thread: Thread,
   turn: Turn,
-  {
-    outgoing: { message, resent, ...outgoing },
-    attachments,
-    taskId,
-  }: Pick<Freeze, 'outgoing' | 'attachments' | 'taskId'>,
+  { outgoing, attachments, taskId }: Pick<Freeze, 'outgoing' | 'attachments' | 'taskId'>,
 ): Promise<TurnUpdate & Pick<Turn, 'quoted_ids' | 'skill'> & { prompt: string }> {
+  const { message, resent } = outgoing;
   if (resent !== undefined) {
     const { skill, quoted_ids } = resent;
     const notes = (resent.file_notes ?? []).filter(isNoteResent);
+    const attached_file_ids = resent.attached_file_ids ?? [];
     return {
-      ...{ prompt: unquotedPrompt(resent), skill, quoted_ids },
-      attached_file_ids: resent.attached_file_ids ?? [],
-      ...(notes.length > 0 && { file_notes: notes }),
+      prompt: unquotedPrompt(resent),
+      skill,
+      quoted_ids,
+      attached_file_ids,
+      ...notesUnlessNone(notes),
     };
   }
   const kept = await takeKeptFiles(work.deps.store, turn);
   const attached = [...new Set([...kept.ids, ...attachments.attached_file_ids])];
-  const fileNotes = [...kept.notes, ...attachments.notes];
-  const [links = '', ...lists] = noteLists(fileNotes);
+  const [links = '', ...otherLists] = noteLists([...kept.notes, ...attachments.notes]);
+  // Links to files are something to read; notes on what is left out alone are not.
   if (withLists(outgoing.text, links) === '' && attached.length === 0)
     throw new TurnEnded('kept', strings.noUsableFiles, { emptyMessage: message });
-  const text = withLists(outgoing.text || strings.filesOnly(attached.length), links, ...lists);
-  const notes = [...kept.notes.filter(isNoteResent), ...attachments.notes];
+  const text = withLists(outgoing.text || strings.filesOnly(attached.length), links, ...otherLists);
   const named = await withWriters(work, thread, { message, text, taskId });
   return {
     prompt: named.text,
     attached_file_ids: attached,
     skill: outgoing.choices.skill ?? null,
     quoted_ids: [...new Set([...outgoing.quotedIds, ...named.ids])],
-    ...(notes.length > 0 && { file_notes: notes }),
+    ...notesUnlessNone([...kept.notes.filter(isNoteResent), ...attachments.notes]),
   };
+}
+
+/** Without notes, those that the turn has already stay. */
+function notesUnlessNone(notes: readonly FileNote[]): Pick<TurnUpdate, 'file_notes'> {
+  return notes.length > 0 ? { file_notes: [...notes] } : {};
 }
 
 /**

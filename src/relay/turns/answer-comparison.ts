@@ -49,6 +49,7 @@ function wordsOf(turn: Turn): string {
   return unquotedPrompt(turn).replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
+/** Compares a reply with that of an earlier turn, by their texts and tables; undefined if the earlier one is not whole any more. */
 async function compareAnswersOf(context: TurnContext, earlier: Turn, reply: ReadReply) {
   const { deps, lease } = context;
   const { task_id: taskId, assistant_message_id: replyId } = earlier;

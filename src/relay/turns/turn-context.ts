@@ -162,7 +162,10 @@ export class TurnContext implements ThreadWork {
     };
   }
 
-  /** A reader of the reply with this id. Each read is shown, and lets a run that pauses have the thread's next message. */
+  /**
+   * A reader of the reply with this id. Each read is shown, and lets a run that pauses have the thread's next message. It
+   * throws once Slack has no place for the reply.
+   */
   async startReading(message: AnsweredMessage, replyId: string): Promise<ReplyReader> {
     const { memory } = await this.task();
     const reader = new ReplyReader(message, replyId, {

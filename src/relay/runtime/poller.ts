@@ -6,10 +6,7 @@ export interface PollerOptions {
   intervalMs?: number;
   startsAtOnce?: boolean;
   poll: () => Promise<void>;
-  /**
-   * Gets the error of a poll, unless that was stopped, and how many polls have failed in a row, each asked for before the last
-   * one ended. Polling continues after what it returns.
-   */
+  /** Gets the error of a poll, unless it was stopped, and how many have failed in a row; polling continues after what it returns. */
   onError: (error: unknown, failures: number) => unknown;
 }
 
@@ -19,6 +16,7 @@ export class Poller {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #pollAgain = false;
+  #failures = 0;
   #isStopped = false;
   #stopped: AbortController | undefined;
 
@@ -61,14 +59,14 @@ export class Poller {
   }
 
   async #pollUntilDone(): Promise<void> {
-    for (let failures = 0; this.#pollAgain && !this.#isStopped; ) {
+    while (this.#pollAgain && !this.#isStopped) {
       this.#pollAgain = false;
       try {
         await this.#options.poll();
-        failures = 0;
+        this.#failures = 0;
       } catch (error) {
-        failures += 1;
-        if (!this.#isStopped) await this.#options.onError(error, failures);
+        this.#failures += 1;
+        if (!this.#isStopped) await this.#options.onError(error, this.#failures);
       }
     }
     this.#running = undefined;

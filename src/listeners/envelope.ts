@@ -134,7 +134,7 @@ export const uninstallEventSchema = envelopeSchema.extend({
 });
 
 /** Reads an event about the end of an installation, or the workspaces that it covers; undefined for anything else. */
-export function parseUninstallEvent(body: unknown, now: () => number = Date.now): UninstallEvent | undefined {
+export function parseUninstallEvent(body: unknown): UninstallEvent | undefined {
   const parsed = uninstallEventSchema.safeParse(body);
   if (!parsed.success) return undefined;
   const { event, authorizations, team_id: team, event_time: seconds } = parsed.data;
@@ -145,7 +145,7 @@ export function parseUninstallEvent(body: unknown, now: () => number = Date.now)
   const where = {
     workspace: isOrganisationWide ? undefined : team,
     organisation: organisation ?? (isOrganisationId(team) ? team : undefined),
-    at: new Date(seconds === undefined ? now() : seconds * 1_000),
+    at: new Date(seconds === undefined ? Date.now() : seconds * 1_000),
   };
   switch (event.type) {
     case 'app_uninstalled':

@@ -62,9 +62,9 @@ export function transientFailure(error: unknown): TransientFailure | undefined {
 }
 
 /** The pause (ms) after attempt number `attempt` (from 1): doubles up to half a minute, with jitter. */
-export function backoffMs(attempt: number, random: () => number = Math.random): number {
+export function backoffMs(attempt: number): number {
   const maxMs = doubledMs(INITIAL_DELAY_MS, attempt, MAX_DELAY_MS);
-  return maxMs / 2 + (maxMs / 2) * random();
+  return maxMs / 2 + (maxMs / 2) * Math.random();
 }
 
 /** How a step is repeated. */

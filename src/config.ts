@@ -26,8 +26,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings from the environment. Empty and blank values count as not set. A secret may be in the file that `<NAME>_FILE`
- * names. Throws a ConfigError, which names all that is missing or wrong.
+ * Reads the settings from the environment, without blanks and byte order marks around them; empty values count as not set. A secret may be in the
+ * file that `<NAME>_FILE` names. Throws a ConfigError, which names all that is missing or wrong.
  */
 export function readConfig(environment: Environment): Config {
   return readSettings(environment, findConflicts);
@@ -39,11 +39,15 @@ export function readCommandConfig(environment: Environment): Config {
 }
 
 function readSettings(environment: Environment, conflicts: typeof findConflicts): Config {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim() !== ''));
+  const trimmed = Object.entries(environment).map(([name, value = '']) => [name.trim(), value.trim()]);
+  const given: Environment = Object.fromEntries(trimmed.filter(([, value]) => value !== ''));
   const secrets = [...settingNotes].filter(([, { secret }]) => secret === true).map(([name]) => name);
   const { read, problems } = readSecretFiles(given, secrets);
   // As in other programs; `misspeltNames` knows them.
-  const set = { HTTPS_PROXY: given.https_proxy, NO_PROXY: given.no_proxy, ...read };
+  const set: Environment = { HTTPS_PROXY: given.https_proxy, NO_PROXY: given.no_proxy, ...read };
+  for (const [name, value] of Object.entries(set))
+    if (settingNotes.has(name) && /^(["']).*\1$/s.test(value ?? ''))
+      problems.set(name, describeProblem(name, set, 'it is in quotes: remove them'));
   for (const issue of settingsSchema.safeParse(set).error?.issues ?? []) {
     const name = String(issue.path[0]);
     const isNumber = issue.code === 'invalid_type' && issue.expected === 'number';

@@ -111,6 +111,36 @@ describe('settings', () => {
     expect(readConfig({ ...whole, DATABASE_URL: '' }).DATABASE_URL).toBeUndefined();
   });
 
+  test('blanks around a value are no part of it', () => {
+    const config = readConfig({
+      ...whole,
+      SLACK_BOT_TOKEN: ' xoxb-1\r',
+      AGENT_API_KEY: 'key\n',
+      '\uFEFFPORT': '80',
+    });
+    expect(config).toMatchObject({ SLACK_BOT_TOKEN: 'xoxb-1', AGENT_API_KEY: 'key', PORT: 80 });
+  });
+
+  test.each(['SLACK_BOT_TOKEN', 'AGENT_API_KEY', 'AGENT_DIALECT'] as const)(
+    '%s in quotes, as docker keeps them, is refused with what to remove',
+    (name) => {
+      for (const quoted of ['"xoxb-1"', "'{}'"]) {
+        const message = errorOf({ ...whole, [name]: quoted });
+        expect(message).toContain(`${name} is invalid (it is in quotes: remove them).`);
+        expect(message).not.toContain(quoted);
+      }
+    },
+  );
+
+  test.each([
+    'postgres://u:p@/name?host=/run/postgresql',
+    'postgres:///name?host=/run/postgresql',
+    'postgres://u:p@%2Frun%2Fpostgresql/name',
+    'postgres://u:p@[::1]:5432/name',
+  ])('%s is the address of a database', (url) => {
+    expect(readConfig({ ...whole, DATABASE_URL: url }).DATABASE_URL).toBe(url);
+  });
+
   test('a number that is none is refused by its name, and a blank value counts as not set', () => {
     expect(errorOf({ ...whole, PORT: 'three' })).toContain('PORT is invalid (not a number).');
     expect(readConfig({ ...whole, TURNS_PER_HOUR_PERSON: ' ' }).TURNS_PER_HOUR_PERSON).toBe(60);
@@ -225,6 +255,8 @@ describe('settings', () => {
     ['HTTPS_PROXY', 'socks5://proxy.example:1080', 'http://proxy.example.org:3128'],
     ['DATABASE_URL', 'localhost:5432/taskthread', 'postgres://'],
     ['DATABASE_URL', 'postgres://u:p/w@host/name', 'percent-encoded'],
+    ['DATABASE_URL', 'postgres://u:p@secret/w@host/name', 'percent-encoded'],
+    ['DATABASE_URL', 'postgres://u:p@secret#w@host/name', 'percent-encoded'],
     ['DATABASE_DIRECT_URL', 'postgres://u:%ff%@host/name', 'percent-encoded'],
     ['DATABASE_DIRECT_URL', 'postgres://u:p/w@one:5432,two:5432/name', 'percent-encoded'],
     ['PRIVATE_HOSTS', 'https://agent.internal', 'agent.example.org'],

@@ -57,8 +57,7 @@ async function chooseDatabase(session: Session): Promise<string | undefined> {
 }
 
 async function databaseUrlProblem(session: Session, answer: string): Promise<string | undefined> {
-  const url = URL.parse(answer);
-  if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol))
+  if (!/^postgres(?:ql)?:\/\//.test(answer))
     return 'This is no address of a PostgreSQL. It looks like postgres://user:password@host/name.';
   return databaseProblem(session, answer);
 }

@@ -65,13 +65,16 @@ const channelList = z
   .pipe(z.array(channelId))
   .optional();
 
-/** One or several hosts, separated by commas, like that of libpq. */
+/** One or several hosts, separated by commas, or none, like that of libpq. An `@` after them is part of the password. */
 const databaseUrl = z
   .string()
   .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
   .refine((text) => {
-    const url = URL.parse(text.replace(/^(\w+:\/\/(?:[^/?#]*@)?[^/?#,]*),[^/?#]*/, '$1'));
-    return url !== null && [url.username, url.password].every((part) => !/%(?![\da-f]{2})/i.test(part));
+    const url = URL.parse(
+      text.replace(/^(\w+:\/\/(?:[^/?#]*@)?[^/?#,]*)(?:,[^/?#]*)?/, '$1').replace('@/', '@localhost/'),
+    );
+    if (url === null || /[/?#].*@/.test(text.replace(/^\w+:\/\//, ''))) return false;
+    return [url.username, url.password].every((part) => !/%(?![\da-f]{2})/i.test(part));
   }, 'must be like postgres://user:password@host:5432/name, with special characters of the password percent-encoded');
 
 const WEB_ADDRESS = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i;

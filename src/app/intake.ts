@@ -93,7 +93,8 @@ export function createIntake(
     onStopTrigger: (trigger) => stopTriggers.handle(trigger),
     onHomeOpened: (opened) => {
       const { tab } = opened;
-      const fill = () => (tab === 'messages' ? welcome.greet(opened) : home.show(opened));
+      const fill = (attempt: number) =>
+        tab === 'messages' ? welcome.greet(opened) : home.show({ ...opened, isRepeated: attempt > 1 });
       const work = repeatCall(fill, (error, attempt) =>
         attempt < FILL_ATTEMPTS && transientFailure(error) !== undefined ? backoffMs(attempt) : undefined,
       );

@@ -40,6 +40,8 @@ export interface HomeRequest extends WorkspaceActor {
   state: HomeTabState;
   /** Slack's hash of the view that the state is from: the tab stays as it is if the person has moved on since. */
   hash?: string | undefined;
+  /** An earlier attempt has failed, and may have shown its first view: a tab that has changed since counts as its own. */
+  isRepeated?: boolean;
   /** A sentence about what was just done. */
   note?: string | undefined;
 }
@@ -146,7 +148,8 @@ export function homeTab(deps: HomeTabDeps) {
       return view(data, areTasksFresh(data.rows) ? undefined : strings.home.loading);
     };
     const hash = await workspace.views.publish(person, first, { hash: request.hash, signal });
-    if (hash === undefined || data === undefined || areTasksFresh(data.rows)) return;
+    const isLeft = hash === undefined ? request.isRepeated !== true : areTasksFresh(data?.rows ?? []);
+    if (data === undefined || isLeft) return;
     const known = data;
     const { rows, state } = known;
     const begunAt = performance.now();

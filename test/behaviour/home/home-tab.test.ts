@@ -44,7 +44,7 @@ async function asked(channel: Channel, text: string, person: Person = scene.ada)
 /** What Slack refused of our views. */
 function refusals(): (string | undefined)[] {
   const views = slack.calls.filter(({ method }) => method === 'views.publish');
-  return views.flatMap(({ ok, error }) => (ok || error === 'hash_conflict' ? [] : [error]));
+  return views.flatMap(({ error }) => (error === undefined || error === 'hash_conflict' ? [] : [error]));
 }
 
 /** Puts threads with tasks into the records, as if they had been there for long. */
@@ -225,6 +225,33 @@ describe('the Home tab', () => {
     });
     onTestFinished(() => read.mockRestore());
     expect(await openHome(patient, 'What is listed later')).not.toContain('You have no tasks yet');
+  });
+
+  test.each([
+    ['cannot be brought up to date at first', { kind: 'status', status: 503 }],
+    ['is shown without an answer', { kind: 'lost' }],
+  ] as const)('shows the states of the tasks in the end where it %s', async (_, fault) => {
+    const title = `What ${fault.kind} hides`;
+    const reader = slack.createPerson({ name: `reader-${fault.kind}` });
+    const channel = scene.channel();
+    slack.invite(channel, reader);
+    await asked(channel, title, reader);
+    const isUpToDate = () => shown(reader).includes(title) && !shown(reader).includes(strings.home.loading);
+    slack.openHome(reader);
+    await scene.until('the states are shown', isUpToDate);
+    const { db } = scene.sandbox.bot.store;
+    const old = db.updateTable('threads').set({ task_state_read_at: null });
+    await old.where('started_by', '=', reader.id).execute();
+    const read = Promise.withResolvers<void>();
+    const mend = scene.agent.faults.add({ call: /tasks$/, fault: { kind: 'hold', until: read.promise } });
+    const fail = () => slack.faults.add({ call: 'views.publish', fault, times: 1 });
+    if (fault.kind === 'lost') fail();
+    await openHome(reader, strings.home.loading);
+    if (fault.kind !== 'lost') fail();
+    mend();
+    read.resolve();
+    await scene.until('the states are shown again', isUpToDate, 20_000);
+    expect(isUpToDate()).toBe(true);
   });
 
   test("opens the chosen channel's settings, and says so where the click came too late for Slack", async () => {

@@ -107,11 +107,20 @@ export function unstoredKind({ mode, filetype }: SlackFile): FileRefusalReason |
   return kind ?? (STORED_MODES.has(mode) ? undefined : 'not_a_file');
 }
 
+/** What people read of a file. */
+export function fileName(file: Partial<SlackFile>): string {
+  return file.name || file.title || (isDeleted(file) ? 'a deleted file' : 'a file');
+}
+
+function isDeleted({ mode, file_access }: Partial<SlackFile>): boolean {
+  return mode === 'tombstone' || file_access === 'file_not_found';
+}
+
 /** Decides before anything is downloaded. Pure. */
 export function decideOnFile(file: SlackFile, limits: { maxBytes: number }): FileDecision {
   const refuse = (reason: FileRefusalReason): FileDecision => ({ do: 'refuse', reason });
   const { mode, file_access: access } = file;
-  if (mode === 'tombstone' || access === 'file_not_found') return refuse('deleted');
+  if (isDeleted(file)) return refuse('deleted');
   if (mode === 'hidden_by_limit') return refuse('hidden_by_plan');
   if (access === 'access_denied') return refuse('access_denied');
   if (access === 'check_file_info' || mode === 'file_access') return { do: 'ask' };

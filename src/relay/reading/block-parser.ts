@@ -117,6 +117,8 @@ const SHOWN_FIELDS = [
   ...['provider_name', 'author_name', 'rich_text_title', 'title', 'title_url', 'subtitle', 'caption'],
   ...['label', 'text', 'body', 'subtext', 'description', 'fields', 'accessory', 'element', 'elements'],
   ...['hint', 'details', 'output', 'sources', 'tasks', 'child_blocks', 'blocks', 'actions'],
+  // Of a call (https://docs.slack.dev/apis/web-api/using-the-calls-api).
+  ...['call', 'v1', 'name', 'join_url'],
 ];
 const CONTROL = /button|select|picker|_input$|^(?:overflow|checkboxes)$/;
 const controlsSchema = z.looseObject({ type: z.enum(['actions', 'context_actions', 'input', 'divider']) });
@@ -141,6 +143,8 @@ function parseBlock(raw: unknown, labels: Labels, depth: number): ParsedBlock[] 
   if (known !== undefined) return paragraph(linkPiece(known.url, unescapeHtml(known.text ?? known.url)));
   const block = anyBlockSchema.safeParse(raw).data;
   if (block === undefined) return [];
+  // Somebody's profile, by their id.
+  if (block.type === 'contact_card') return paragraph(...parseInline(raw, labels));
   if (CONTROL.test(block.type)) return parseControl(block, labels, depth + 1);
   const { title, rich_text_title = title } = block;
   const shown = SHOWN_FIELDS.flatMap((field) =>

@@ -30,6 +30,8 @@ const text = optional(z.string());
 export const namedFileSchema = z.looseObject({
   name: text,
   title: text,
+  mode: text,
+  file_access: text,
   transcription: optional(
     z.looseObject({ preview: optional(z.looseObject({ content: text, has_more: optional(z.boolean()) })) }),
   ),

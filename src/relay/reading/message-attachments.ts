@@ -1,4 +1,5 @@
 import { shorten, toOneLine } from '../../render/text-format.ts';
+import { fileName } from '../../slack/downloadable-files.ts';
 import type { MessageAttachment } from '../../slack/slack-message.ts';
 import { parseEveryBlock, parseMrkdwn, parseShown } from './block-parser.ts';
 import { type ParsedBlock, type ParsedInline, textOf, textPiece } from './parsed-blocks.ts';
@@ -58,7 +59,7 @@ function quotedMessage(attachment: MessageAttachment): ParsedBlock {
     });
   if (ts !== undefined) heading.push(textPiece(`, ${timeOfTs(ts)} UTC`));
   const said = quotedWords(attachment);
-  const names = files.map(({ name, title }) => toOneLine(name || title || 'a file'));
+  const names = files.map((file) => toOneLine(fileName(file)));
   return {
     kind: 'quoted',
     blocks: [

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listOf } from '../../calls/json.ts';
-import { type SlackFile, slackFileSchema } from '../../slack/downloadable-files.ts';
+import { fileName, type SlackFile, slackFileSchema } from '../../slack/downloadable-files.ts';
 import { optional } from '../../slack/field-schemas.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import { attachmentsSchema, isSlackItself } from '../../slack/slack-message.ts';
@@ -65,7 +65,7 @@ export function writersOf({ user, attachments }: ParsedMessage): string[] {
 
 /** The names of the message's files, in order. */
 export function fileNamesOf(message: Pick<ParsedMessage, 'files'>): string[] {
-  return message.files.map((file) => file.name || file.title || 'a file');
+  return message.files.map(fileName);
 }
 
 /** The names of what a message shares beside its words: files, tables, and what is attached to it. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readMentions } from '../../../src/relay/reading/listening.ts';
-import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
+import { fileNamesOf, parseMessage } from '../../../src/relay/reading/message-parser.ts';
 import { readableText } from '../../../src/relay/reading/message-to-markdown.ts';
 import { bot, names, richText, section } from '../../support/message-builders.ts';
 
@@ -45,6 +45,32 @@ describe('a control in a message shows', () => {
     const element = { type: 'number_input', initial_value: '2.5' };
     const input = { type: 'input', label: plain('Dose (mg/kg)'), hint: plain('0.1 to 10'), element };
     expect(readBlocks(input)).toBe('Dose (mg/kg)\n\n2.5\n\n0.1 to 10');
+  });
+
+  test('a call by its name and where to join it, and a profile by its person', () => {
+    const call = (v1: object) => ({
+      type: 'call',
+      call_id: 'R0CALL',
+      api_decoration_available: false,
+      call: { v1 },
+    });
+    const url = 'https://calls.example/7';
+    expect(readBlocks(call({ name: 'Lab meeting', join_url: url }))).toBe(`Lab meeting\n\n${url}`);
+    expect(readBlocks(call({ name: '', join_url: url }))).toBe(url);
+    const beside = { text: 'Join', blocks: [call({ name: 'Join', join_url: url })] };
+    expect(read(beside)).toContain(url);
+    expect(readBlocks({ type: 'contact_card', block_id: 'x1', user_id: 'U0ADA' })).toBe('@Ada Lovelace');
+  });
+
+  test('a file of a forwarded message that was deleted as such, and others by their names', () => {
+    const files = [{ id: 'F1', mode: 'tombstone' }, { id: 'F2', name: 'counts.csv' }, { id: 'F3' }];
+    const forwarded = readAttachment({ is_share: true, text: 'See this', files });
+    expect(forwarded).toContain('[files: a deleted file, counts.csv, a file]');
+    expect(fileNamesOf(parseMessage({ text: '', files }))).toEqual([
+      'a deleted file',
+      'counts.csv',
+      'a file',
+    ]);
   });
 
   test('nothing that hides what the message says', () => {

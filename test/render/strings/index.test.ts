@@ -16,6 +16,10 @@ test('the choice that lets steps of workflows ask says whom it lets in', () => {
   expect(hint.length).toBeLessThanOrEqual(75);
 });
 
+test('the note on a message that waits stays true after a stop, which nobody can write into it', () => {
+  expect(strings.messageQueued).toMatch(/when it's done, unless somebody stops it\.$/);
+});
+
 describe('the sentence for a file that was left out', () => {
   test('names its size and the limit, if they are known', () => {
     const file = { name: 'a.bam', reason: 'too_large' };

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Logger } from 'pino';
+import { toldIfLate } from '../calls/retries-and-waits.ts';
 import { type Config, refusedSetting } from '../config.ts';
 import { listenOn } from '../operate/http-server.ts';
 import { errorCode } from '../postgres/errors.ts';
@@ -16,17 +17,13 @@ export async function identifyBot(
   log: Logger,
   quietMs = QUIET_MS,
 ): Promise<TokenIdentity | undefined> {
-  const waiting = setTimeout(
-    () => log.warn({ slackApiUrl }, 'Slack has not confirmed SLACK_BOT_TOKEN yet; still trying'),
-    quietMs,
-  );
+  const say = () => log.warn({ slackApiUrl }, 'Slack has not confirmed SLACK_BOT_TOKEN yet; still trying');
+  if (token === undefined) return undefined;
   try {
-    return token === undefined ? undefined : await identifyToken({ token, slackApiUrl, log });
+    return await toldIfLate(quietMs, identifyToken({ token, slackApiUrl, log }), say);
   } catch (error) {
     if (!(error instanceof SlackAuthError)) throw error;
     throw refusedSetting('SLACK_BOT_TOKEN', `Slack says ${error.slackCode}`);
-  } finally {
-    clearTimeout(waiting);
   }
 }
 

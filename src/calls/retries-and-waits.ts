@@ -60,6 +60,12 @@ export async function within<T, Late>(ms: number, result: Promise<T>, late: Late
   return await Promise.race([result, promise]).finally(() => clearTimeout(timer));
 }
 
+/** The result; `onLate` is called once if it takes longer (ms). */
+export async function toldIfLate<T>(ms: number, result: Promise<T>, onLate: () => void): Promise<T> {
+  const timer = setTimeout(onLate, ms);
+  return result.finally(() => clearTimeout(timer));
+}
+
 /** The result; rejects with the signal's reason once it is aborted. Others may still wait for the same result. */
 export function unlessAborted<T>(result: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return result;

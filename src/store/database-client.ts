@@ -73,7 +73,7 @@ function hostsOf(url: string): pg.ClientConfig[] {
 }
 
 /** The class of the connections to these addresses, for a pool or a connection of its own. */
-export function databaseClientClass(addresses: DatabaseAddresses) {
+export function databaseClientClass(addresses: DatabaseAddresses, connectTimeoutMs = CONNECT_TIMEOUT_MS) {
   /** A connection to the server that accepts writes. `connect` fails where a server is read-only. */
   return class DatabaseClient extends pg.Client {
     readonly #address: pg.ClientConfig;
@@ -108,7 +108,7 @@ export function databaseClientClass(addresses: DatabaseAddresses) {
     async #connect(): Promise<pg.Client> {
       try {
         const usable = super.connect().then(() => requireUsable(this, addresses.isPooled));
-        if ((await within(CONNECT_TIMEOUT_MS, usable, 'late' as const)) === 'late')
+        if ((await within(connectTimeoutMs, usable, 'late' as const)) === 'late')
           this.connection.stream.destroy(new Error(CONNECT_TIMEOUT));
         await usable;
         return this;

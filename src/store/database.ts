@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { within } from '../calls/retries-and-waits.ts';
+import { toldIfLate, within } from '../calls/retries-and-waits.ts';
 import type { EmbeddedServer } from '../postgres/embedded-server.ts';
 import { errorMessage } from '../postgres/errors.ts';
 import { ConnectionPool } from './connection-pool.ts';
@@ -20,8 +20,6 @@ export interface Database {
   /** For leases: one connection that nothing else uses. */
   leasePool: ConnectionPool;
   leaseKysely: Kysely<Tables>;
-  /** One connection to the server itself, not to a pooler, on which nothing ends a statement that takes long. */
-  openOwnPool(name: string): ConnectionPool;
   /** A connection outside the pools, which is not open yet. */
   readonly createClient: (config: pg.ClientConfig) => pg.Client;
   /** Why nothing can be written now, as a sentence; undefined if it can. Takes at most two seconds. */
@@ -46,6 +44,10 @@ export interface DatabaseOptions {
 const DEFAULT_CONNECTIONS = 9;
 /** Limits of a statement, and of the wait for a connection (ms); ours take milliseconds. */
 const TIMEOUT_MS = { turns: 8_000, acknowledgements: 2_500, leases: 2_500 };
+/** The first connection gives up after this time (ms): a hosted database that sleeps takes seconds to wake. */
+const FIRST_CONNECT_TIMEOUT_MS = 30_000;
+/** Until this long (ms) after the start, nothing is said about the database's silence. */
+const QUIET_MS = 4_000;
 /** How long the search for trouble may take (ms): a probe must not hang. */
 const TROUBLE_TIMEOUT_MS = 2_000;
 /** How long the disk counts as full after a statement has lacked room (ms): longer than the pauses between tries. */
@@ -79,10 +81,17 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     pools.push(pool);
     return pool;
   };
-  const openOwnPool = (name: string) =>
-    new ConnectionPool({ name: `taskthread ${name}`, maxConnections: 1, addresses: direct, log });
-  const migrationPool = openOwnPool('migrations');
+  // To the server itself, not to a pooler; nothing ends a statement that takes long.
+  const migrationPool = new ConnectionPool({
+    name: 'taskthread migrations',
+    maxConnections: 1,
+    addresses: direct,
+    connectTimeoutMs: FIRST_CONNECT_TIMEOUT_MS,
+    log,
+  });
+  const say = () => log.warn('the database has not answered yet; still trying');
   try {
+    (await toldIfLate(QUIET_MS, migrationPool.connect(), say)).release();
     await migrate(kyselyOn(migrationPool), log);
   } finally {
     await migrationPool.end();
@@ -99,7 +108,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     pool,
     leasePool,
     leaseKysely: kyselyOn(leasePool),
-    openOwnPool,
     createClient: (config) => new (databaseClientClass(addresses))(config),
     findTrouble: async () =>
       performance.now() < diskFullUntil ? 'its disk is full' : await findTrouble(leasePool),

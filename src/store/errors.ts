@@ -62,7 +62,7 @@ export function toStoreError(error: unknown): unknown {
   if (ACCESS_DENIED_SQLSTATES.test(code))
     return storeError(
       'denied',
-      `The database denied access (${reason}): check the user, password, database and permissions in DATABASE_URL.`,
+      `The database denied access (${reason}): check the user, password, database, permissions and sslmode in DATABASE_URL.`,
     );
   if (code === READ_ONLY_SQLSTATE) return storeError('unavailable', READ_ONLY_SENTENCE);
   if (TIMEOUT_SQLSTATES.test(code))
@@ -92,6 +92,8 @@ export function connectionError(error: unknown): StoreError {
     return denied(
       `DATABASE_URL is not a valid address (${reason}): percent-encode special characters in its password, for example / as %2F.`,
     );
+  if (/^SASL: .*password/.test(reason))
+    return denied(`The database asks for a password (${reason}): name it in DATABASE_URL.`);
   const known = toStoreError(error);
   return known instanceof StoreError ? known : outage(error);
 }

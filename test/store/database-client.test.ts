@@ -1,7 +1,9 @@
 import pg from 'pg';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { connectionUrl } from '../../sandbox/postgres-server.ts';
+import { ConnectionPool } from '../../src/store/connection-pool.ts';
 import { checkSchema, openDatabase } from '../../src/store/database.ts';
+import { DatabaseAddresses } from '../../src/store/database-client.ts';
 import { openAppScene } from '../support/app-scene.ts';
 import { copyTemplateDatabase, dropDatabase } from '../support/fresh-database.ts';
 import { hasPgbouncer, startPgbouncer } from '../support/pgbouncer.ts';
@@ -60,7 +62,8 @@ describe('whatever the database sets', () => {
   test.each(Object.entries(ODD))('%s = %s changes nothing on any connection', async (name, value) => {
     const connection = await databaseWith({ [name]: value }, 'role');
     const database = await opened({ embedded: { connection }, log: silentLog });
-    const own = database.openOwnPool('test');
+    const addresses = new DatabaseAddresses(connection);
+    const own = new ConnectionPool({ name: 'test', maxConnections: 1, addresses, log: silentLog });
     onTestFinished(() => own.end());
     for (const each of [database.pool, database.leasePool, own]) {
       const { rows } = await each.query<{ current: string; time: Date; tenth: number }>(

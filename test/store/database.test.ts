@@ -2,9 +2,10 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { pino } from 'pino';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { DatabaseProxy } from '../../sandbox/chaos/database-proxy.ts';
 import { withClient } from '../../sandbox/postgres-server.ts';
 import { checkSchema, openDatabase } from '../../src/store/database.ts';
-import { StoreError, toStoreError } from '../../src/store/errors.ts';
+import { connectionError, StoreError, toStoreError } from '../../src/store/errors.ts';
 import { fingerprintOf } from '../../src/store/migrations/0001-baseline.ts';
 import { BASELINE, migrations } from '../../src/store/migrations.ts';
 import { Store } from '../../src/store/store.ts';
@@ -30,6 +31,23 @@ describe('values', () => {
 
   test('a bigint beyond the safe integers throws', async () => {
     await expect(database.pool.query('select 9007199254740993::bigint')).rejects.toThrow(RangeError);
+  });
+});
+
+describe('a start', () => {
+  test('waits for a database that takes longer for its first connection than for others, and says so', async () => {
+    const connection = await copyTemplateDatabase();
+    const proxy = await DatabaseProxy.start(() => connection);
+    onTestFinished(() => proxy.stop());
+    proxy.latencyMs = 1_500;
+    const lines: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
+    const opening = openDatabase({ embedded: { connection: { ...connection, ...proxy.connection } }, log });
+    const opened = opening.then((one) => one.close());
+    await waitFor(() => expect(lines.join('')).toContain('the database has not answered yet'));
+    proxy.latencyMs = 0;
+    await expect(opened).resolves.toBeUndefined();
+    await dropDatabase(connection);
   });
 });
 
@@ -211,6 +229,18 @@ describe('outages', () => {
   test('a transaction that was rolled back for another one may be tried again', () => {
     const deadlock = Object.assign(new Error('deadlock detected'), { code: '40P01' });
     expect(toStoreError(deadlock)).toMatchObject({ code: 'unavailable', cause: deadlock });
+  });
+
+  test('an address without a password, and a server that takes only TLS, are told apart from a wrong password', () => {
+    const noPassword = new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string');
+    expect(connectionError(noPassword)).toMatchObject({
+      code: 'denied',
+      message: expect.stringMatching(/^The database asks for a password/),
+    });
+    const refusal = (reason: string) => connectionError(Object.assign(new Error(reason), { code: '28000' }));
+    expect(refusal('pg_hba.conf rejects connection for host "one", no encryption').message).toContain(
+      'sslmode',
+    );
   });
 
   test('a statement that takes too long is cancelled', async () => {

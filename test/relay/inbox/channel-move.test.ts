@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { channelMoveJobs, moveChannel } from '../../../src/relay/inbox/channel-move.ts';
 import { JobRunner } from '../../../src/relay/runtime/job-runner.ts';
+import { ConnectionPool } from '../../../src/store/connection-pool.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { silentLog } from '../../support/silent-log.ts';
@@ -55,7 +56,8 @@ test('a channel with 50,000 messages is taken over at once, and moves in steps, 
   const [from, channel, threads, each] = ['C50', 'C51', 2_500, 20];
   await beginTurn(from, thread_ts);
   // Without a time-out.
-  const filling = database.openOwnPool('filling');
+  const { addresses } = database.pool.options;
+  const filling = new ConnectionPool({ name: 'filling', maxConnections: 1, addresses, log: silentLog });
   await filling.query(
     `insert into threads select (jsonb_populate_record(one, jsonb_build_object(
       'thread_ts', 1600000000 + n, 'last_used_at', timestamptz '2026-01-01' + n * interval '1 s'))).*

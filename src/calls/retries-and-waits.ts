@@ -144,3 +144,11 @@ export async function repeatCall<T>(
     }
   }
 }
+
+/** For `catch`: the value that stands for an error of this kind. Throws any other error. */
+export function valueIf<T>(value: T, isMeant: (error: unknown) => boolean): (error: unknown) => T {
+  return (error) => {
+    if (isMeant(error)) return value;
+    throw error;
+  };
+}

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { valueIf } from '../calls/retries-and-waits.ts';
 import { isAdminFor } from '../relay/access/rights.ts';
 import type { ButtonHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
@@ -111,10 +112,7 @@ function nameLookup({ people }: WorkspaceClient) {
   const timeout = AbortSignal.timeout(NAMES_TIMEOUT_MS);
   const inTime = async (look: () => Promise<string>) => {
     if (timeout.aborted) return '';
-    return look().catch((error: unknown) => {
-      if (timeout.aborted) return '';
-      throw error;
-    });
+    return look().catch(valueIf('', () => timeout.aborted));
   };
   return {
     person: async (id: string) => {

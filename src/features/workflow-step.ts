@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { AgentError } from '../agent/errors.ts';
+import { valueIf } from '../calls/retries-and-waits.ts';
 import { accessPolicyFor, certainClosingAt, closingAt } from '../relay/access/access-policy.ts';
 import { exceededQuota } from '../relay/access/turn-quotas.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
@@ -159,12 +160,11 @@ export function workflowSteps(deps: RelayDeps, runDue: () => void) {
 
   /** The thread's link; undefined if its post was deleted, or the bot can no longer see it. */
   async function linkOf({ workspace, channel, thread_ts: ts }: StepProgress): Promise<string | undefined> {
-    try {
-      return ts === null ? undefined : await deps.workspace(workspace)?.posting.getPermalink({ channel, ts });
-    } catch (error) {
-      if (!(error instanceof SlackError) || transientFailure(error) !== undefined) throw error;
-      return undefined;
-    }
+    if (ts === null) return undefined;
+    const isLasting = (error: unknown) =>
+      error instanceof SlackError && transientFailure(error) === undefined;
+    const link = deps.workspace(workspace)?.posting.getPermalink({ channel, ts });
+    return await link?.catch(valueIf(undefined, isLasting));
   }
 
   /** The answer as Markdown that notifies nobody; undefined if there is none. Throws transient failures of the service. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { keyOpens, probeAccount } from '../agent/account-probe.ts';
 import { AgentError } from '../agent/errors.ts';
 import { isPlausibleKey } from '../agent/key-check.ts';
+import { valueIf } from '../calls/retries-and-waits.ts';
 import { isAdminFor } from '../relay/access/rights.ts';
 import type { ServiceClientOptions, ServiceCredentials } from '../relay/installations/service-accounts.ts';
 import type { ButtonHandlers, FormHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
@@ -156,11 +157,8 @@ export function workspaceAccount(deps: WorkspaceAccountDeps) {
   ): Promise<boolean> {
     const items = await deps.store.accounts.recentItems(current, MAX_PROBED_ITEMS);
     for (const one of items) {
-      try {
-        if (await keyOpens({ ...credentials, ...deps.clientOptions(current.workspace) }, one)) return true;
-      } catch (error) {
-        if (!(error instanceof AgentError)) throw error;
-      }
+      const opens = keyOpens({ ...credentials, ...deps.clientOptions(current.workspace) }, one);
+      if (await opens.catch(valueIf(false, (error) => error instanceof AgentError))) return true;
     }
     return items.length === 0;
   }

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { neededFor, SharedLoads } from '../calls/askers.ts';
 import { listOf } from '../calls/json.ts';
-import { NO_LONGER_NEEDED, unlessAborted } from '../calls/retries-and-waits.ts';
+import { NO_LONGER_NEEDED, unlessAborted, valueIf } from '../calls/retries-and-waits.ts';
 import { ttlCache } from '../calls/shared-calls.ts';
 import {
   ChannelGoneError,
@@ -298,12 +298,7 @@ export class SlackDirectory {
 
 /** What `load` returns, or `value` if Slack refuses permanently. Retries: a missing name would stay missing in the sent text. */
 async function unlessRefused<T>(value: T, load: () => Promise<T>): Promise<T> {
-  try {
-    return await retryTransient(load);
-  } catch (error) {
-    if (isPermanentRefusal(error)) return value;
-    throw error;
-  }
+  return await retryTransient(load).catch(valueIf(value, isPermanentRefusal));
 }
 
 function unknownChannel(id: string): Channel {

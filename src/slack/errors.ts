@@ -128,6 +128,11 @@ export class SlackRefusedError extends SlackError {
   readonly code = 'refused';
 }
 
+/** Whether Slack refuses a call with such a code. */
+export function isRefusedWith(codes: RegExp): (error: unknown) => boolean {
+  return (error) => error instanceof SlackRefusedError && codes.test(error.slackCode);
+}
+
 /** Whether Slack will refuse this call for a while, although other calls of the installation work. */
 export function isPermanentRefusal(error: unknown): boolean {
   return error instanceof SlackRefusedError || (error instanceof SlackAuthError && !error.isInstallationDead);

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { isPermanentRefusal, SlackError, SlackLeaseError, SlackRefusedError } from './errors.ts';
+import { valueIf } from '../calls/retries-and-waits.ts';
+import { isPermanentRefusal, isRefusedWith, SlackError, SlackLeaseError } from './errors.ts';
 import { type MessageRequest, type ShowOutcome, type ShowRequest, showNewest } from './live-edits.ts';
 import type { PostRequest } from './posting.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
@@ -76,12 +77,8 @@ export class MessageStreams {
    */
   async stop(request: MessageRequest & Pick<ShowRequest<string>, 'signal' | 'maxWaitMs'>): Promise<boolean> {
     const { channel, ts, guard, signal, maxWaitMs } = request;
-    try {
-      return await this.#client.send('chat.stopStream', { channel, ts }, { guard, signal, maxWaitMs });
-    } catch (error) {
-      // It has ended already, or the edit that follows meets the same error.
-      if (!(error instanceof SlackRefusedError)) throw error;
-      return true;
-    }
+    const stopped = this.#client.send('chat.stopStream', { channel, ts }, { guard, signal, maxWaitMs });
+    // It has ended already, or the edit that follows meets the same error.
+    return await stopped.catch(valueIf(true, isRefusedWith(/./)));
   }
 }

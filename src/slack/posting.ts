@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { LeaseGuard } from '../calls/retries-and-waits.ts';
+import { type LeaseGuard, valueIf } from '../calls/retries-and-waits.ts';
 import {
   ChannelGoneError,
   isPermanentRefusal,
@@ -162,11 +162,9 @@ export class Posting {
   /** Deletes one of the bot's messages; succeeds if it is already gone. */
   async delete(request: MessageRequest): Promise<void> {
     const { channel, ts, guard } = request;
-    try {
-      await this.#client.send('chat.delete', { channel, ts }, { guard });
-    } catch (error) {
-      if (!(error instanceof MessageGoneError && error.slackCode === 'message_not_found')) throw error;
-    }
+    const isGone = (error: unknown) =>
+      error instanceof MessageGoneError && error.slackCode === 'message_not_found';
+    await this.#client.send('chat.delete', { channel, ts }, { guard }).catch(valueIf(true, isGone));
   }
 
   /** Posts a message that only one person sees, and only until they reload Slack. */

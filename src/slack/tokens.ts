@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { listOf } from '../calls/json.ts';
+import { valueIf } from '../calls/retries-and-waits.ts';
 import { retryTransient, SlackAuthError, SlackRateLimitError } from './errors.ts';
 import { nextPageSchema, optional, pagesOf } from './field-schemas.ts';
 import type { PermitStore } from './permit-queue.ts';
@@ -55,14 +56,10 @@ const TOKEN_CHECK_TIMEOUT_MS = 1_500;
 
 /** Whether a token is valid. Throws a SlackError if Slack does not say. */
 export async function isTokenValid(options: TokenOptions): Promise<boolean> {
-  try {
-    const client = clientForToken(options.token, { timeoutMs: TOKEN_CHECK_TIMEOUT_MS, ...options });
-    await client.call('auth.test', {}, { schema: anyResponseSchema });
-    return true;
-  } catch (error) {
-    if (error instanceof SlackAuthError && error.isInstallationDead) return false;
-    throw error;
-  }
+  const client = clientForToken(options.token, { timeoutMs: TOKEN_CHECK_TIMEOUT_MS, ...options });
+  const isDead = (error: unknown) => error instanceof SlackAuthError && error.isInstallationDead;
+  const tested = client.call('auth.test', {}, { schema: anyResponseSchema });
+  return await tested.then(() => true).catch(valueIf(false, isDead));
 }
 
 const teamsPageSchema = z.looseObject({

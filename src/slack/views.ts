@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { SlackRefusedError } from './errors.ts';
+import { valueIf } from '../calls/retries-and-waits.ts';
+import { isRefusedWith } from './errors.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
 
 /** A trigger expires after 3 s, part of which has passed: opening a modal after a longer wait (ms) fails. */
@@ -19,22 +20,14 @@ export class Views {
   /** Opens a modal and returns its id, or undefined if the trigger has expired. Throws a SlackError. */
   async open(triggerId: string, view: object): Promise<string | undefined> {
     const options = { schema: openedSchema, maxWaitMs: TRIGGER_MAX_WAIT_MS };
-    try {
-      return (await this.#client.call('views.open', { trigger_id: triggerId, view }, options))?.view.id;
-    } catch (error) {
-      if (error instanceof SlackRefusedError && /trigger/.test(error.slackCode)) return undefined;
-      throw error;
-    }
+    const opening = this.#client.call('views.open', { trigger_id: triggerId, view }, options);
+    return (await opening.catch(valueIf(undefined, isRefusedWith(/trigger/))))?.view.id;
   }
 
   /** Updates an open modal; false if it was closed. Throws a SlackError. */
   async update(viewId: string, view: object): Promise<boolean> {
-    try {
-      return await this.#client.send('views.update', { view_id: viewId, view });
-    } catch (error) {
-      if (!(error instanceof SlackRefusedError && error.slackCode === 'not_found')) throw error;
-      return false;
-    }
+    const updated = this.#client.send('views.update', { view_id: viewId, view });
+    return await updated.catch(valueIf(false, isRefusedWith(/^not_found$/)));
   }
 
   /**
@@ -48,12 +41,7 @@ export class Views {
     { hash, signal }: { hash?: string | undefined; signal?: AbortSignal } = {},
   ): Promise<string | undefined> {
     const rendered = async () => ({ user_id: person, view: await render(), hash });
-    try {
-      const options = { schema: publishedSchema, signal };
-      return (await this.#client.call('views.publish', rendered, options)).view.hash;
-    } catch (error) {
-      if (error instanceof SlackRefusedError && error.slackCode === 'hash_conflict') return undefined;
-      throw error;
-    }
+    const published = this.#client.call('views.publish', rendered, { schema: publishedSchema, signal });
+    return (await published.catch(valueIf(undefined, isRefusedWith(/^hash_conflict$/))))?.view.hash;
   }
 }

@@ -1,8 +1,9 @@
-import { SlackRefusedError } from './errors.ts';
+import { valueIf } from '../calls/retries-and-waits.ts';
+import { isRefusedWith } from './errors.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
 
 /** Slack has completed this run of a step before, or has closed it. */
-const CLOSED_CODES = new Set(['execution_not_in_running_state', 'function_execution_not_found']);
+const CLOSED_CODES = /^(?:execution_not_in_running_state|function_execution_not_found)$/;
 
 /**
  * Completes steps of workflows (https://docs.slack.dev/reference/methods/functions.completeSuccess) with the bot's own
@@ -25,10 +26,7 @@ export class WorkflowExecutions {
     signal: AbortSignal,
   ): Promise<void> {
     const method = 'outputs' in outcome ? 'functions.completeSuccess' : 'functions.completeError';
-    try {
-      await this.#client.send(method, { function_execution_id: id, ...outcome }, { signal });
-    } catch (error) {
-      if (!(error instanceof SlackRefusedError && CLOSED_CODES.has(error.slackCode))) throw error;
-    }
+    const completed = this.#client.send(method, { function_execution_id: id, ...outcome }, { signal });
+    await completed.catch(valueIf(true, isRefusedWith(CLOSED_CODES)));
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { valueIf } from '../../calls/retries-and-waits.ts';
 import { actorName } from '../../relay/reading/display-names.ts';
 import { filesOf, parseMessage } from '../../relay/reading/message-parser.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
@@ -128,12 +129,8 @@ export async function linkTo(
   { posting }: WorkspaceClient,
   message: { channel: string; ts: string },
 ): Promise<string | undefined> {
-  try {
-    return await posting.getPermalink(message);
-  } catch (error) {
-    if (error instanceof MessageGoneError || isPermanentRefusal(error)) return undefined;
-    throw error;
-  }
+  const isGone = (error: unknown) => error instanceof MessageGoneError || isPermanentRefusal(error);
+  return await posting.getPermalink(message).catch(valueIf(undefined, isGone));
 }
 
 const payloadSchema = z.object({ ts: z.string() });

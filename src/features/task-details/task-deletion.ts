@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AgentNotFoundError } from '../../agent/errors.ts';
+import { valueIf } from '../../calls/retries-and-waits.ts';
 import { controlRefusal, taskUseRefusal } from '../../relay/access/control-permission.ts';
 import { AccountGone } from '../../relay/installations/service-accounts.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
@@ -86,11 +87,8 @@ export function taskDeletion(deps: RelayDeps, runDue: () => void) {
 
   /** A task that the service no longer has counts as deleted. Throws an AgentError; AccountGone if the key is gone. */
   async function deleteAtService(account: string, task: string, signal: AbortSignal): Promise<void> {
-    try {
-      await deps.agent(account).deleteTask(task, { signal });
-    } catch (error) {
-      if (!(error instanceof AgentNotFoundError) || error instanceof AccountGone) throw error;
-    }
+    const isGone = (error: unknown) => error instanceof AgentNotFoundError && !(error instanceof AccountGone);
+    await deps.agent(account).deleteTask(task, { signal }).catch(valueIf(undefined, isGone));
   }
 
   return { jobs, deleteTask };

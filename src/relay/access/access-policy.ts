@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../calls/retries-and-waits.ts';
+import { unlessAborted, valueIf } from '../../calls/retries-and-waits.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { PersonKind, SlackDirectory } from '../../slack/directory.ts';
 import type { AuditEntry } from '../../store/audit-trail.ts';
@@ -94,10 +94,8 @@ export const LOOKUP_TIMEOUT_MS = 1_500;
 
 /** Like `closingAt`; undefined also if Slack does not say in time: it is asked again before anything is sent. Throws a StoreError. */
 export async function certainClosingAt(deps: PlaceDeps, place: Place): Promise<ClosedBy | undefined> {
-  return closingAt(deps, place, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)).catch((error: unknown) => {
-    if (error instanceof StoreError) throw error;
-    return undefined;
-  });
+  const closing = closingAt(deps, place, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
+  return closing.catch(valueIf(undefined, (error) => !(error instanceof StoreError)));
 }
 
 /** A kind of jobs that ends without acting if the bot no longer answers in its channel: `onGivenUp` tells whom it concerns. */

@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../calls/retries-and-waits.ts';
+import { unlessAborted, valueIf } from '../../calls/retries-and-waits.ts';
 import type { PersonKind } from '../../slack/directory.ts';
 import { SlackError } from '../../slack/errors.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
@@ -44,10 +44,8 @@ async function unknownIfSilent<T>(
   asked: Promise<T>,
   signal: AbortSignal | undefined,
 ): Promise<T | 'unknown'> {
-  return asked.catch((error: unknown) => {
-    if (error instanceof SlackError || signal?.aborted === true) return 'unknown';
-    throw error;
-  });
+  const isSilent = (error: unknown) => error instanceof SlackError || signal?.aborted === true;
+  return asked.catch(valueIf('unknown', isSilent));
 }
 
 /** Like `lackingRight`, but throws a SlackError, or the signal's reason, if Slack does not answer. */

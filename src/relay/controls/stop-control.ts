@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError, isBusy } from '../../agent/errors.ts';
-import { anySignal } from '../../calls/retries-and-waits.ts';
+import { anySignal, valueIf } from '../../calls/retries-and-waits.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Tables, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -76,9 +76,10 @@ export class StopControl {
     const isBackground = hasSettled(known);
     if (isBackground && !(await this.#mayWorkInBackground(known))) return 'over';
     if (!(await mayUseControl(this.#deps, useOnTurn(known, person, control)))) return 'refused';
-    const recorded = await this.#recordRequest(known, request, isBackground).catch((error: unknown) => {
-      if (!isInterruption(error, 'taken_over')) throw error;
-    });
+    const recording = this.#recordRequest(known, request, isBackground);
+    const recorded = await recording.catch(
+      valueIf(undefined, (error) => isInterruption(error, 'taken_over')),
+    );
     if (recorded === undefined) return 'over';
     const { kind, turn } = recorded;
     if (kind === 'waits') return 'stopping';

@@ -1,5 +1,6 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError, AgentRejectedError, isForbidden } from '../../agent/errors.ts';
+import { valueIf } from '../../calls/retries-and-waits.ts';
 import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job, Thread, Turn } from '../../store/schema.ts';
@@ -119,13 +120,9 @@ export async function forgetMissingProject(
 
 /** Whether the service knows a project. Throws an AgentError if it does not say so. */
 export async function projectExists(agent: AgentClient, projectId: string): Promise<boolean> {
-  try {
-    await agent.requireProject(projectId);
-    return true;
-  } catch (error) {
-    if (error instanceof AgentNotFoundError && !(error instanceof AccountGone)) return false;
-    throw error;
-  }
+  const isGone = (error: unknown) => error instanceof AgentNotFoundError && !(error instanceof AccountGone);
+  const found = agent.requireProject(projectId);
+  return await found.then(() => true).catch(valueIf(false, isGone));
 }
 
 /** The title and description of a channel's project: its name and purpose, or a person's name for a direct message. */
@@ -167,14 +164,10 @@ async function hasOtherName(
   given: readonly string[],
   signal: AbortSignal,
 ): Promise<boolean> {
-  try {
-    const { title } = await agent.readProject(project, { signal });
-    return title !== '' && !given.includes(title);
-  } catch (error) {
-    // Some services want something to change.
-    if (error instanceof AgentRejectedError) return false;
-    throw error;
-  }
+  // Some services want something to change.
+  const isRejected = (error: unknown) => error instanceof AgentRejectedError;
+  const read = await agent.readProject(project, { signal }).catch(valueIf(undefined, isRejected));
+  return read !== undefined && read.title !== '' && !given.includes(read.title);
 }
 
 /** Gives a channel's project the channel's name and purpose, unless somebody named it at the service. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
-import { within } from '../../calls/retries-and-waits.ts';
+import { valueIf, within } from '../../calls/retries-and-waits.ts';
 import type { TaskSummary } from '../../render/blocks/task-lines.ts';
 import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
@@ -87,12 +87,8 @@ export async function threadPermalink(
   { posting }: Pick<WorkspaceClient, 'posting'>,
   { channel, thread_ts }: Pick<TaskRow, 'channel' | 'thread_ts'>,
 ): Promise<string | undefined> {
-  try {
-    return await posting.getPermalink({ channel, ts: thread_ts });
-  } catch (error) {
-    if (!(error instanceof SlackError)) throw error;
-    return undefined;
-  }
+  const isOfSlack = (error: unknown) => error instanceof SlackError;
+  return await posting.getPermalink({ channel, ts: thread_ts }).catch(valueIf(undefined, isOfSlack));
 }
 
 function isStale({ has_open_turn, task_state_read_at, finished_at }: TaskRow): boolean {

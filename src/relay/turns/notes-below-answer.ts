@@ -1,6 +1,7 @@
 import { truncatedCopy } from '../../agent/content-blocks.ts';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
 import { messageText, type Review } from '../../agent/service-schema.ts';
+import { valueIf } from '../../calls/retries-and-waits.ts';
 import type { ReplyPhase } from '../../render/messages/reply-message.ts';
 import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
@@ -60,13 +61,10 @@ const MAX_NOTES_LENGTH = 10_000;
 /** Reads notes that an answer can do without: none if they are refused, or the service fails at them for long. */
 async function optional(context: TurnContext, read: () => Promise<string[]>): Promise<string[]> {
   const { deps, lease, turn } = context;
-  const noneIfRefused = (error: unknown) => {
-    if (error instanceof AgentNotFoundError || error instanceof AgentRejectedError) return [];
-    if (error instanceof SlackError) return [];
-    throw error;
-  };
+  const isRefused = (error: unknown) =>
+    error instanceof AgentNotFoundError || error instanceof AgentRejectedError || error instanceof SlackError;
   try {
-    return await context.withRetry(() => read().catch(noneIfRefused));
+    return await context.withRetry(() => read().catch(valueIf([], isRefused)));
   } catch (error) {
     if (!(error instanceof AgentError) || lease.remainingMs() <= 0) throw error;
     deps.log.warn({ err: error, turn: turn.id }, 'could not read the notes below an answer');

@@ -1,3 +1,4 @@
+import { valueIf } from '../../calls/retries-and-waits.ts';
 import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import { type PersonWait, PLAN_WAIT } from '../../store/threads/person-waits.ts';
@@ -71,10 +72,8 @@ async function remind(
         throw new Interruption('wait_over');
       await identity.beforeSend?.();
     };
-    return posting.post({ ...identity, beforeSend, message, kind: 'notice' }).catch((error: unknown) => {
-      if (!isInterruption(error, 'wait_over')) throw error;
-      return undefined;
-    });
+    const posted = posting.post({ ...identity, beforeSend, message, kind: 'notice' });
+    return posted.catch(valueIf(undefined, (error) => isInterruption(error, 'wait_over')));
   });
   await posts.record();
   return isPosted;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
 import { WAITING_EMOJI } from '../../../src/relay/runtime/incoming-message.ts';
@@ -240,7 +241,10 @@ test.concurrent('a correction that is sent while the agent works waits, and its 
   slack.edit(channel.id, root.ts, `${scene.mention} of column a`);
   const { ts } = await note(channel);
   await slack.click({ person: ada, channel, ts, actionId: 'correct' });
-  await expect.poll(() => texts(channel), { timeout: 60_000 }).toEqual([strings.messageQueued]);
+  await scene.until('nothing is said but that it waits', () =>
+    isDeepStrictEqual(texts(channel), [strings.messageQueued]),
+  );
+  expect(texts(channel)).toEqual([strings.messageQueued]);
 });
 
 test.concurrent('who deletes a part of what went as one may stop its answer', async () => {

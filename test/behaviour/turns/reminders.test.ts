@@ -306,10 +306,11 @@ test.concurrent('a turn that took more than two minutes ends with a mention, wit
   const root = own.ask(channel, '/files 1');
   await own.finished(channel, root);
   const texts = () => own.replies(channel, root).map(({ text }) => text);
-  await expect.poll(() => texts().at(-1)).toBe(strings.endMention(own.ada.id, 'done', 5 * 60_000));
+  const ends = (text: string) => own.until(`the last post is "${text}"`, () => texts().at(-1) === text);
+  await ends(strings.endMention(own.ada.id, 'done', 5 * 60_000));
   expect(texts().join()).toContain('note-1.txt');
   await own.finished(channel, own.reply(channel, root, UNCLEAR));
-  await expect.poll(() => texts().at(-1)).toBe(strings.endMention(own.ada.id, 'asks', 5 * 60_000));
+  await ends(strings.endMention(own.ada.id, 'asks', 5 * 60_000));
   const stopped = strings.endMention(own.ada.id, 'cancelled', 5 * 60_000);
   for (const [person, last] of [
     [own.grace, stopped],
@@ -321,7 +322,8 @@ test.concurrent('a turn that took more than two minutes ends with a mention, wit
     await own.until('the agent writes', () => own.shown(channel, slow).includes('Second'));
     await own.slack.click({ person, channel, ts, actionId: 'stop' });
     await own.finished(channel, slow);
-    await expect.poll(() => own.slack.visibleText(own.replies(channel, slow).at(-1) ?? slow)).toContain(last);
+    const isSaid = () => own.slack.visibleText(own.replies(channel, slow).at(-1) ?? slow).includes(last);
+    await own.until(`the last post says "${last}"`, isSaid);
     expect(own.shown(channel, slow)).not.toContain('the answer is ready');
   }
 });

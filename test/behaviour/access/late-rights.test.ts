@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
 import * as strings from '../../../src/render/strings/index.ts';
@@ -169,9 +169,14 @@ test.each([
   const read = Promise.withResolvers<void>();
   const { faults, calls } = shown.from;
   const before = calls.length;
-  const mend = faults.add({ call: shown.call, fault: { kind: 'hold', until: read.promise } });
+  const fault = { kind: 'hold', until: read.promise } as const;
+  const hits = vi.spyOn(faults, 'hit');
+  onTestFinished(() => hits.mockRestore());
+  const mend = faults.add({ call: shown.call, fault });
   await shown.open(person, channel, root);
   await scene.until('the window is open', () => slack.modal(person));
+  // Its reader was asked about before.
+  await scene.until('it is read', () => hits.mock.results.some(({ value }) => value === fault));
   await pause(LONG_MS);
   slack.kick(channel, person);
   mend();

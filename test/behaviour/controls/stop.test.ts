@@ -103,12 +103,21 @@ describe.concurrent('the agent', () => {
     expect(scene.shown(channel, root)).toContain('Stopped by grace.');
   });
 
-  test('is stopped by the reaction on a reply whose post is not known to have arrived', async () => {
+  test('is stopped by the reaction on a reply whose post is not known to have arrived', async ({
+    onTestFinished,
+  }) => {
     const channel = scene.channel();
+    // However soon the post is found, nothing is sent before the stop is recorded.
+    const { promise: isStopped, resolve: stopped } = Promise.withResolvers<void>();
+    onTestFinished(() => stopped());
+    const held = { kind: 'hold', until: isStopped } as const;
+    scene.agent.faults.add({ call: 'POST /experimental/tasks', about: 'not recorded yet', fault: held });
     slack.faults.add({ call: 'chat.postMessage', about: channel.id, fault: { kind: 'lost' }, times: 1 });
     const root = scene.ask(channel, '/slow 9000 not recorded yet');
     const reply = await scene.until('it is posted', () => scene.replies(channel, root)[0]);
     slack.react(scene.grace, channel, reply.ts, 'octagonal_sign');
+    await slack.settled();
+    stopped();
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by grace.');
     expect(scene.sentToAgent('/slow 9000 not recorded yet').texts).toEqual([]);
@@ -224,15 +233,18 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     await scene.until('the post says it', () => post.text === 'No messages are waiting here any more.');
   });
 
-  test('is not named any more where it was deleted while the thread was being told', async () => {
+  test('is not named any more where it was deleted while the thread was being told', async ({
+    onTestFinished,
+  }) => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 9000 told too late');
     await growing(channel, root);
     const waiting = scene.reply(channel, root, 'deleted in between');
     await slack.settled();
     const gate = Promise.withResolvers<void>();
+    onTestFinished(() => gate.resolve());
     const held = { kind: 'hold', until: gate.promise } as const;
-    slack.faults.add({ call: 'chat.postMessage', about: 'message is waiting.', fault: held });
+    slack.faults.add({ call: 'chat.postMessage', about: channel.id, fault: held });
     scene.reply(channel, root, 'stop');
     await scene.until('the thread is being told', () =>
       slack.calls.some(

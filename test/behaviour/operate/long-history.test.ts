@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { fillHistory, type HistoryReads, historyReads } from '../../../sandbox/filled-history.ts';
 import { connectionUrl } from '../../../sandbox/postgres-server.ts';
@@ -94,6 +94,7 @@ test.each(['force_custom_plan', 'force_generic_plan'])(
     await scene.sandbox.restartBot();
     await client.query('select pg_stat_reset()');
     const query = vi.spyOn(pg.Client.prototype, 'query');
+    onTestFinished(() => query.mockRestore());
     await live();
     // A connection that closes reports what it has read.
     await scene.sandbox.restartBot();

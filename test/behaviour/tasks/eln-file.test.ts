@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
 import { recordNotes, taskRecord } from '../../../src/render/strings/index.ts';
@@ -85,11 +85,14 @@ function described(eln: ElnFile, name: string) {
 afterEach(() => scene.reset());
 
 describe('the .eln file of a task', () => {
-  let record: Awaited<ReturnType<typeof saved>>;
-  beforeAll(async () => {
+  let made: Awaited<ReturnType<typeof saved>> | undefined;
+  let record: NonNullable<typeof made>;
+  // Made once; here, because a hook of the whole group is not tried again where a busy machine takes too long.
+  beforeEach(async () => {
     const words =
       'Größe der “Schafe” / 羊? makes counts.csv, counts.csv, Größe β.tsv, 图.png, archive.fastq.gz';
-    record = await saved(await asked(words, [sheep, { ...sheep, name: '../con.csv' }]));
+    made ??= await saved(await asked(words, [sheep, { ...sheep, name: '../con.csv' }]));
+    record = made;
   });
 
   test.each(Object.keys(ELN_RULES))('%s', (rule) => {

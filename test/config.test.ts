@@ -68,8 +68,8 @@ describe('settings', () => {
   });
 
   test('the database may not have so few connections that a renewal of tokens waits for itself', () => {
-    expect(errorOf({ ...whole, DATABASE_CONNECTIONS: '5' })).toContain('DATABASE_CONNECTIONS is invalid');
-    expect(readConfig({ ...whole, DATABASE_CONNECTIONS: '6' }).DATABASE_CONNECTIONS).toBe(6);
+    expect(errorOf({ ...whole, DATABASE_CONNECTIONS: '4' })).toContain('DATABASE_CONNECTIONS is invalid');
+    expect(readConfig({ ...whole, DATABASE_CONNECTIONS: '5' }).DATABASE_CONNECTIONS).toBe(5);
   });
 
   test('missing settings are named, with where to find them', () => {

@@ -210,8 +210,8 @@ export const settingsSchema = z.object({
     secret: true,
   }),
   // With fewer than five, turns have one: a token's renewal would hold it, and wait for another.
-  DATABASE_CONNECTIONS: setting(z.coerce.number().int().min(6).default(9), {
-    what: 'Most connections of each process to the database. One is for the queue, one for leases, one shows other processes that this one lives; turns never use those for acknowledgements. At least 6.',
+  DATABASE_CONNECTIONS: setting(z.coerce.number().int().min(5).default(9), {
+    what: 'Most connections of each process to the database. One is for leases, one shows other processes that this one lives; turns never use those for acknowledgements. At least 5.',
   }),
   DATA_FOLDER: setting(z.string().min(1).default('./data'), { what: 'Folder of the embedded PostgreSQL.' }),
   ALLOWED_USERS: setting(z.enum(['members', 'guests', 'everyone']).default('members'), {

@@ -30,6 +30,8 @@ const RESET_MS = 15_000;
 const IMPATIENT_LIMITS = { slackPace: 20, editsPerMinute: 3_000, readIntervalMs: 150 };
 /** A task is looked at after its turn only where a test says when: the looks are nearly half of what a scene at rest does. */
 const UNWATCHED = { watchIntervalMs: 3_600_000 };
+/** Few people need few connections, each of which costs the server as much as a question, and plans each statement anew. */
+export const FEW_CONNECTIONS = { DATABASE_CONNECTIONS: '5' };
 
 type Saying = Parameters<SlackWorkspace['say']>[0];
 
@@ -258,8 +260,7 @@ export async function openAppScene(
     agent: { pace: 0.02, ...options.agent },
     // Longer than Slack's 3 s, for machines that are busy; what is late all the same comes again within seconds.
     slack: { limits: 'off', triggerMs: 60_000, ackTimeoutMs: 20_000, retryScale: 0.02, ...options.slack },
-    // Each connection prepares its statements anew: few people need few.
-    settings: { DATABASE_CONNECTIONS: '6', ...options.settings },
+    settings: { ...FEW_CONNECTIONS, ...options.settings },
   });
   const scene = new AppScene(sandbox, turnEnds);
   leftOpen.add(connection.database);

@@ -18,7 +18,7 @@ import {
   type SlackWorkspace,
   startSlackWorkspace,
 } from '../../sandbox/slack/slack-workspace.ts';
-import { pause } from './app-scene.ts';
+import { FEW_CONNECTIONS, pause } from './app-scene.ts';
 import { copyTemplateDatabase } from './fresh-database.ts';
 
 /** Far more than it takes, for machines that are busy. */
@@ -236,6 +236,7 @@ export async function openProcessScene(
   const settings = {
     ...(await compileCacheSettings(join(folder, 'compiled'))),
     ...chaosSettings(slack, agent, 'socket', shared ?? { dataFolder }),
+    ...FEW_CONNECTIONS,
   };
   const connectionOf = async () => shared ?? embeddedConnection(dataFolder);
   const finish = () => {

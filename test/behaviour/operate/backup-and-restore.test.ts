@@ -67,10 +67,12 @@ const copyTo = (dataFolder: string) =>
   execFileSync('cp', ['-a', join(folder, 'data'), join(folder, dataFolder)]);
 
 async function answered(root: Message, words: string): Promise<void> {
-  await waitFor(async () => {
+  const look = async () => {
     const shown = slack.thread(channel.id, root.ts).map((message) => slack.visibleText(message));
     expect(shown.join('\n')).toContain(words);
-  });
+  };
+  // Far more than it takes, for machines that are busy.
+  await waitFor(look, { timeout: 100_000 });
 }
 
 const first = await startOn('data');

@@ -195,9 +195,9 @@ function parseMarkdown(markdown: string): ParsedBlock[] {
     const isInRow = /^ *\|/.test(lineStart);
     lineStart = (lineStart + part).replace(/^.*\n/s, '').slice(0, 20);
     if (part === '') return [];
-    if (at % 2 === 1 && part.startsWith('\\'))
-      return textPiece(isInRow && part === '\\|' ? part : part.slice(1));
-    return part.startsWith('<') ? parseToken(part.slice(1, -1)) : textPiece(part);
+    const isText = at % 2 === 0;
+    if (!isText && part.startsWith('\\')) return textPiece(isInRow && part === '\\|' ? part : part.slice(1));
+    return !isText && part.startsWith('<') ? parseToken(part.slice(1, -1)) : textPiece(part);
   });
   return paragraph(...content);
 }

@@ -129,6 +129,11 @@ test.each<[string, object, string]>([
     '| a | p(A\\|B) |\n|---|---|\n| 1 | *2 |\n\np(A|B)',
   ],
   [
+    'Markdown that begins with the sign for less',
+    { type: 'markdown', text: '<5 cells, <@U0ADA>' },
+    '<5 cells, @Ada Lovelace',
+  ],
+  [
     'a mention, a link and code in bold',
     { type: 'section', text: mrkdwn('*<@U0ADA>* set *<https://x.example|#9 RIN> to `3`* ~<#C0LAB>~') },
     '**@Ada Lovelace** set **[#9 RIN](https://x.example) to `3`** ~~#lab-results~~',

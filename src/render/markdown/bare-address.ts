@@ -1,4 +1,4 @@
-import { USER_PART } from './unsafe-links.ts';
+import { DOI_ADDRESS, USER_PART } from './unsafe-links.ts';
 
 /*
  * Markdown ends a bare address only at a space or `<`. People and agents also end it at punctuation of other scripts, at the
@@ -14,7 +14,6 @@ const TITLE = new RegExp(TITLE_END, 'g');
 /** Before the next address of a list, which is not in the value of a query, nor in angle brackets. */
 export const NEXT_ADDRESS = '[,;](?=https?://)(?<![=<]https?://[^\\s<>"()]{0,1000})';
 const END = new RegExp(`[${PUNCTUATION}]|['’]s$|${NEXT_ADDRESS}`, 'i');
-const DOI = /^https?:\/\/(?:dx\.|www\.)?doi\.org\//i;
 /** What those that lead to a DOI end with: nearly all DOIs are ASCII. */
 const DOI_END = /[^!-~]|'s$|[,;](?=https?:\/\/)|,(?=[a-z]+$)/i;
 /** What Markdown leaves out at the end of an address. */
@@ -43,7 +42,7 @@ export function* bareAddresses(source: string): Generator<{ piece: string; isAdd
 
 function endOf(address: string): number {
   const known = address.slice(0, MAX_LENGTH).replace(TITLE, (title) => '.'.repeat(title.length));
-  const at = known.search(DOI.test(address) ? DOI_END : END);
+  const at = known.search(DOI_ADDRESS.test(address) ? DOI_END : END);
   const end = at < 0 ? at : withoutTrailing(address.slice(0, at)).length;
   return end <= 'https://'.length || UNUSUAL.test(address.slice(0, MAX_LENGTH)) ? address.length : end;
 }

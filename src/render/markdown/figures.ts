@@ -35,11 +35,11 @@ export function figureOf(source: string): Figure | undefined {
   const [whole, label = '', target = ''] = LOCAL_FIGURE.exec(source) ?? [];
   if (whole !== source) return undefined;
   const path = target.trim().replace(/^(?:file|sandbox|attachment):(?:\/\/)?|[?#].*$/gi, '');
-  return { label: toOneLine(label.replace(/\\(?=[!-/:-@[-`{-~])|[*`]/g, '')), path: decoded(path) };
+  return { label: toOneLine(label.replace(/\\(?=[!-/:-@[-`{-~])|[*`]/g, '')), path: decodedPath(path) };
 }
 
 /** A path without escapes; as it is where it has half of one. */
-export function decoded(path: string): string {
+export function decodedPath(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {

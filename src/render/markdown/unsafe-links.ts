@@ -1,7 +1,9 @@
-import { decoded } from './figures.ts';
+import { decodedPath } from './figures.ts';
 
 /** A word, or part of one, that people may read as a host, such as `one.org` and `192.0.2.1`. */
 const NAME = /[\p{L}\p{N}]\.\p{L}{2}|^\d{1,3}(?:\.\d{1,3}){3}$|^localhost$/u;
+/** A changed amino acid (HGVS), which no host is called: the last part of its name has no digits. */
+const VARIANT = /^p\.(?:[a-z]{3}\d{1,5}){1,2}(?:[a-z]{2,12}\d{0,5})?$/;
 /** Endings of files that are rarely those of hosts. */
 const FILE =
   /\.(?:csv|docx?|gif|gz|html?|ipynb|jpe?g|js|json|md|pdf|png|pptx?|py|rs?|sh|sql|svg|tsv?|txt|xlsx?|xml|ya?ml|zip)$/;
@@ -24,7 +26,7 @@ const UNSEEN = /[\u2060*_~`\\<>[\]]/g;
  * slash, and that everybody sees.
  */
 const LABEL =
-  /^(?:[ -~\t\n\r\u00a0¡£§©«®±²³µ¹»¿À-öø-ɏΆΈ-ώЀ-џ‐-―‘’“”…€™々「」『』《》【】（）：！？ー가-힣ぁ-ゖァ-ヺ]|(?!丶)[一-鿿])*$/u;
+  /^(?:[ -~\t\n\r\u00a0¡£§©«®°±²³µ¹»¿À-öø-ɏΆΈ-ώЀ-џ‐-―‘’“”†‡…′″⁰⁴-⁹⁺⁻₀-₉€™←→↔−≈≤≥々「」『』《》【】（）：！？ー가-힣ぁ-ゖァ-ヺ]|(?!丶)[一-鿿])*$/u;
 /** A character reference that may stand for what a label may not hold. */
 const REFERENCE = /&(?!(?:amp|lt|gt|quot);)#?\w+;/;
 /** What looks like the dot before the end of a host. */
@@ -115,12 +117,16 @@ function leadsTo(name: string, opened: URL | null): boolean {
   return FILE.test(name) && opened.pathname.toLowerCase().endsWith(name);
 }
 
+/** The beginning of an address that leads to a DOI. */
+export const DOI_ADDRESS = /^https?:\/\/(?:dx\.|www\.)?doi\.org\//i;
+
 /** A label without the DOI at its end that its link leads to: the end of an old one, `3.0.CO;2-A`, looks like a host. */
 function beforeOwnDoi(label: string, opened: URL | null): string {
-  const doi = /^https?:\/\/(?:dx\.|www\.)?doi\.org\/(10\.\d.*)$/.exec(opened?.href ?? '')?.[1];
-  if (doi === undefined) return label;
+  const address = opened?.href ?? '';
+  const doi = address.replace(DOI_ADDRESS, '');
+  if (doi === address || !/^10\.\d/.test(doi)) return label;
   const shown = label.replace(UNSEEN, '');
-  const end = decoded(doi).replace(UNSEEN, '');
+  const end = decodedPath(doi).replace(UNSEEN, '');
   return shown.endsWith(end) ? shown.slice(0, -end.length) : label;
 }
 
@@ -175,7 +181,7 @@ function addressIn(word: string): { names: string[]; path: string }[] {
 
 function namesIn(piece: string): string[] {
   const parts = piece.split(/[^\p{L}\p{N}.-]+|\.{2,}/u).map((part) => part.replace(/^[.-]|[.-]$/g, ''));
-  return parts.filter((part) => NAME.test(part));
+  return parts.filter((part) => NAME.test(part) && !VARIANT.test(part));
 }
 
 function isOtherPath(path: string, opened: URL | null): boolean {

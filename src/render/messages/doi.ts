@@ -36,7 +36,7 @@ export function doisIn(text: string, most: number): { at: number; id: string }[]
 export function doisAt(text: string, at: number): string[] {
   const run = /^\S{0,300}/.exec(text.slice(at, at + 300))?.[0] ?? '';
   const dois: string[] = [];
-  for (let left = decoded(marked(run.replace(/\\([!-/:-@[-`{-~])/g, '$1'))); PREFIX.test(left); ) {
+  for (let left = decodedAscii(marked(run.replace(/\\([!-/:-@[-`{-~])/g, '$1'))); PREFIX.test(left); ) {
     const { id, rest } = firstDoi(left);
     if (id !== undefined) dois.push(id);
     left = rest.replace(/^[-/:=+]/, '');
@@ -56,7 +56,7 @@ function unmarked(text: string): string {
 }
 
 /** A text with its escaped ASCII characters (`%2E`) as themselves. */
-export function decoded(text: string): string {
+export function decodedAscii(text: string): string {
   return text.replace(/%([2-7][\da-f])/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
   );

@@ -5,7 +5,7 @@ import { isSignedLink } from '../markdown/unsafe-links.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text-format.ts';
 import { answerText } from './answer-text.ts';
-import { decoded, doisAt, doisIn, workOf } from './doi.ts';
+import { decodedAscii, doisAt, doisIn, workOf } from './doi.ts';
 import { ADDRESS, ID_KINDS, idsIn, MAX_FINDS, wholeName, withoutWww } from './id-patterns.ts';
 import { numberedReferences } from './reference-list.ts';
 import { answerToSearch, readableCharacters, resultToSearch, wholeWords } from './searched-text.ts';
@@ -177,7 +177,7 @@ function pageAt(text: string, at: number, raw: string, isResult: boolean): Omit<
   const url = URL.parse(wholeName(text, at, raw) ?? '');
   if (url === null || url.username + url.password !== '' || url.href.length > MAX_URL_LENGTH)
     return undefined;
-  const path = decoded(url.pathname.replace(/(?:\/entry)?\/?$/, ''));
+  const path = decodedAscii(url.pathname.replace(/(?:\/entry)?\/?$/, ''));
   const plain = withoutWww(url.host + path + url.search);
   for (const { pages, pageOf, whole, isInTextOnly } of ID_KINDS) {
     if (isResult && isInTextOnly) continue;

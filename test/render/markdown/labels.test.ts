@@ -31,7 +31,7 @@ const CLASSES = [
     'So',
   ],
 ];
-const PLAIN = new Set('\u00a0×§©®¡¿…！：？ー々²³¹±™¬¦¶');
+const PLAIN = new Set('\u00a0×§©®¡¿…！：？ー々²³¹±™¬¦¶°†‡′″⁰⁴⁵⁶⁷⁸⁹⁺⁻₀₁₂₃₄₅₆₇₈₉←→↔−≈≤≥');
 const MOST = 40;
 /** The rows of a table that Slack shows as one that can be sorted. */
 const ROWS = 11;
@@ -77,6 +77,8 @@ const LABELS = [
     'one&#46;example',
     'one&#8203;.example',
     'one.ex**am**ple',
+    'p.abc12.example',
+    'https://p.abc12/',
   ],
   ...[
     'https://[2001:db8::1]/',
@@ -289,6 +291,9 @@ test.each([
   '一篇论文（2024）',
   'report.md',
   'v1.2.3',
+  'NM_000492.4(CFTR):c.1521_1523del (p.Phe508del)',
+  'p.Arg97Gly and p.Lys12Asnfs',
+  'Lysis at −80 °C, 5′ → 3′, Ca²⁺ ≥ 10⁻³ M, CO₂',
 ])('the label %s stays as it is', (label) => {
   const link = `[${label}](https://${TARGET}/report.md)`;
   const [part] = new AnswerSplitter().parts(link, { final: true, most: 1 });

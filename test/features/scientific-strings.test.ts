@@ -60,6 +60,9 @@ const own = [
   '/C=C/C=C\\[C@@H](C)O, N1C=C\\[nH]/C1 and C=C\\[13CH3]',
   'D:\\MS\\05_12\\(copy)\\run.raw, Z:\\#recycle\\*.raw and \\\\nas01\\proteomics\\raw',
   'GSE\\d+_.*\\.txt\\.gz, .*_R[12]_.*\\.fastq and .*_R[12]_.*\\.fastq',
+  '^[ACGT]*$ and ^[ACGT]+N*$, \\d+\\.\\d+, [A-Z]{2}_[0-9]+ or [A-Z]{3}_[0-9]+',
+  "name LIKE '%_a_%', b LIKE '%_c'",
+  'p.[Phe508del];[Gly542*] or p.[Gly542*];[Arg553*]',
   'c.(?_-1)_(*1_?)del, g.(3106_3110)_(3327_3341)dup and c.(?_-202)_(*1207_?)del',
 ];
 const file = process.env.SCIENCE_STRINGS;
@@ -152,6 +155,24 @@ const pairs: [string, string][] = [
   [
     '*_important note_*, *_E. coli_ growth*, *_in vivo_* and *_in vitro_*',
     'important note, E. coli growth, in vivo and in vitro',
+  ],
+  [
+    '**p.[Phe508del];[Gly542*]**, **L*a*b* colour**, *CYP2C19*2/*17* and *1,25(OH)2D3*',
+    'p.[Phe508del];[Gly542*], L*a*b* colour, CYP2C19*2/*17 and 1,25(OH)2D3',
+  ],
+  ['- + strand: 12\n- - strand: 15\n1. * n.s.', '+ strand: 12- strand: 15\n\n* n.s.'],
+  ['- - - a\n\n- - -\n\n- - b', 'a\n\n\n\n\n- b'],
+  ['| a |\n| - |\n| 1* |\n\n* p < 0.05', 'a1*\n\n* p < 0.05'],
+  ['* n > 3\n\n* p < 0.05', 'n > 3p < 0.05'],
+  ['Refs\n\n3. Ada 2020\n7. Bo 2021\n12. Cy 2022', 'Refs\n\n3. Ada 2020\n7. Bo 2021\n12. Cy 2022'],
+  ['3. a\n4. b\n\nOr\n\n1. c\n1. d', 'ab\n\nOr\n\ncd'],
+  [
+    'See [C[C@@H](N)C(=O)O](https://one.example/a), [[O-][N+](=O)C](https://one.example/b)',
+    'See C[C@@H](N)C(=O)O, [O-][N+](=O)C',
+  ],
+  [
+    'https://one.example/~a~ and https://one.example/b~, https://one.example/c~d',
+    'https://one.example/~a~ and https://one.example/b~, https://one.example/c~d',
   ],
   ['*10 vs 20 mg/kg*, CYP2D6 *4 vs *10', '10 vs 20 mg/kg, CYP2D6 *4 vs *10'],
   [`\${CO}_2$ levels, \${CO} and \${H2O}; file$_tmp$ext`, `CO₂ levels, \${CO} and \${H2O}; file$_tmp$ext`],

@@ -56,12 +56,12 @@ function withoutTrailing(address: string): string {
 
 /** Whether another reader of Markdown would take what follows an address for its part. */
 export function goesOn(address: string, next: string): boolean {
-  return /^[!"'*,.:;?_~)\\]*(?:[^\0-~\s]|'s|[,;][a-z])/i.test(next) && !UNUSUAL.test(address);
+  return /^[!"'*,.:;?_~)\\]*(?:[^\0-~\s]|'s|[,;][a-z]|(?<!~)~(?!~))/i.test(next) && !UNUSUAL.test(address);
 }
 
 /** The most characters that may be added at `index` to end an address there. */
 export function addressEndCost(text: string, index: number): number {
-  if (!/[^\0-~]|[',;]/.test(text.charAt(index)) || !/[!-~]/.test(text.charAt(index - 1))) return 0;
+  if (!/[^\0-~]|[',;~]/.test(text.charAt(index)) || !/[!-~]/.test(text.charAt(index - 1))) return 0;
   const before = text.slice(Math.max(0, index - MAX_LENGTH), index);
   const at = before.lastIndexOf('://');
   return at < 0 || /\s/.test(before.slice(at)) ? 0 : '<>'.length;

@@ -19,13 +19,17 @@ const MORE_THAN = '(?=>)(?<=^[ \\t]*(?:[-+*]|\\d{1,3}[.)]) {1,3})>(?= ?[=\\d])';
 /** The first line of what stars mean below a table; another reader takes it for a list. */
 const VALUE = '[ \\t]?(?:[=:] ?)?(?:[PpQq](?:[- ]values?|_?adj)?|FDR) ?[<≤]';
 const SIGNIFICANCE = `(?<=^[ \\t]{0,3})\\*(?=${VALUE}[^]{0,60}?[^*]\\s\\*\\*${VALUE})`;
+/** The same where it says what one star means, in a paragraph of its own that no item comes before. */
+const ONE_STAR = `\\*(?=${VALUE}[^\\n]{0,200}(?:\\n[ \\t]{0,9}\\n|\\n?(?![^])))(?<=(?<!^[ \\t]{0,9}[-*+] [^\\n]{0,300})(?:(?<![^])|\\n[ \\t]{0,9}\\n|\\|[ \\t]{0,9}\\n)[ \\t]{0,3}\\*)`;
+/** The sign at the beginning of an item, such as that of a strand, a charge or a change: nobody begins a list there. */
+const ITEM_SIGN = '[-+*](?= {1,3}[^\\s*+-])(?<=^[ \\t]{0,40}(?:[-+*]|\\d{1,3}[.)]) {1,3}[-+*])';
 /** What begins no block, where Markdown has one. */
-const BLOCK_MARK = `${SEQUENCE_HEADER}|${MORE_THAN}|${SIGNIFICANCE}`;
+const BLOCK_MARK = `${SEQUENCE_HEADER}|${MORE_THAN}|${SIGNIFICANCE}|${ONE_STAR}|${ITEM_SIGN}`;
 /** What bold text holds: no other marks than stars that end a word. */
 const BOLD = `(?:[^*|\\n]|(?<=${WORD})\\*(?=[\\s,;:.)(/-]))`;
 /** Italics within a word: *N*6, 2*S*, 1*H*-indole, Δ*lacZ*, Man*p*-. */
 const ITALIC = '\\d\\*[RSEZHrsa-f]\\*[-,)\\]–]|[Δ∆]\\*[A-Za-z]{2,5}\\d*\\*(?!\\w)|[a-z]\\*[pf]\\*[-(]';
-const LITERAL = `(?=[*_~\\]<>\\\\])(?:${[
+const LITERAL = `(?:${ITEM_SIGN}|(?=[*_~\\]<>\\\\])(?:${[
   // Between letters or digits, but not in *K*d; scripts that join a word to an emphasized one are others.
   `(?<=${WORD})(?<!(?=${ITALIC}).)\\*+(?![¹²³\\u2070-\\u209c])(?=${WORD})(?<!(?<![^\\s(,/])\\*(?:[A-Za-z]\\*(?=[a-z])|[NOS]\\*(?=\\d(?!\\d))))`,
   // Signs of significance, ends of molecules and unknown alleles: (*), '***', [*:1], w[*]. Products: (1-p)*(1-q).
@@ -34,29 +38,31 @@ const LITERAL = `(?=[*_~\\]<>\\\\])(?:${[
   // The only star of its word, between two stars that make it bold: **the π* state**.
   `(?<=(?<![\\w*])\\*\\*(?=[^\\s*])${BOLD}{0,90}${WORD})\\*(?=[\\s,;:.)(/-]${BOLD}{0,90}\\*\\*)`,
   `\\*{${LONG_RUN},}|_{${LONG_RUN},}`,
+  // The end of L*a*b* (colours), and of patterns: ^[ACGT]*$.
+  '(?<=(?<!\\w)L\\*[a-z]\\*[a-z])\\*(?!\\*)|(?<=[\\w)\\].+])\\*(?=\\$(?![\\w\\\\{^]))',
   // A single tilde is "about" or "to".
   '(?<!~)~(?!~)',
   // Positions after a stop codon and such codons (HGVS): c.*32, p.Arg213*.
-  '(?<=\\w\\.)\\*(?=[\\w?$])|(?<=\\bp\\.\\(?[A-Za-z]{1,3}\\d{1,6})\\*(?!\\*)',
+  '(?<=\\w\\.)\\*(?=[\\w?$])|(?<=\\bp\\.\\(?[A-Za-z]{1,3}\\d{1,6})\\*(?!\\*)|(?<=[[;(][A-Z][a-z]{2}\\d{1,6})\\*(?=[\\]);])',
   // Star alleles, whose stars the end of bold text would take: **(*1/*17)**, **TPMT*3A/*3C**.
-  '(?<![\\w*])\\*(?=\\d{1,3}[A-Za-z]{0,2}(?:[,;)/+\\]]|:\\d|\\*\\*(?!\\*)| (?:and|or|alleles?|carriers?)\\b| (?:vs\\b|[+(/])(?![^*\\n]{0,80}[^*\\s]\\*(?![*\\w]))))',
-  '(?<=/)\\*(?=\\d+\\w*(?!\\w|\\*(?!\\*)))',
+  '(?<![\\w*])\\*(?=\\d{1,3}[A-Za-z]{0,2}(?:,(?!\\d)|[;)/+\\]]|:\\d|\\*\\*(?!\\*)| (?:and|or|alleles?|carriers?)\\b| (?:vs\\b|[+(/])(?![^*\\n]{0,80}[^*\\s]\\*(?![*\\w]))))',
+  '(?<=/)\\*(?=\\d+\\w*(?!\\w|\\*(?!\\*)))|(?<=(?<![\\w*])\\*[A-Z][\\w-]{1,12}\\*\\d{1,3}[A-Za-z]{0,2}/)\\*(?=\\d)',
   // Backslashes of molecules, of paths and of patterns, where Markdown has an escape: C=C\\[C@@H], C:\\a\\(b), \\\\nas1\\raw.
-  '(?<=[A-Za-z\\d)\\]])\\\\(?=\\[\\d*(?:[A-Z][a-z]?|[bcnops])@{0,2}H?\\d?[+-]*\\d?(?::\\d+)?\\](?!\\(https?:))|(?<=[*+?\\]}]|\\\\\\.\\w{1,9})\\\\(?=\\.\\w)',
+  '(?<=[A-Za-z\\d)\\]])\\\\(?=\\[\\d*(?:[A-Z][a-z]?|[bcnops])@{0,2}H?\\d?[+-]*\\d?(?::\\d+)?\\](?!\\(https?:))|(?<=[*+?\\]}]|\\\\\\.\\w{1,9})\\\\(?=\\.[\\w\\\\])',
   '(?<=(?<!\\w)[A-Za-z]:(?=\\\\[^\\\\])[^\\s`|]{0,200})(?<!\\\\)\\\\(?=[!#$%&(+.@[{~-]|\\*\\.\\w)',
-  '(?<![^\\s("\'=*])\\\\(?=\\\\[\\w.$-]+\\\\[\\w.$])|(?<=(?<![^\\s("\'=*])\\\\)\\\\(?=[\\w.$-]+\\\\[\\w.$])',
+  '(?<![^\\s(["\'=*|])\\\\(?=\\\\[\\w.$-]+\\\\[\\w.$])|(?<=(?<![^\\s(["\'=*|])\\\\)\\\\(?=[\\w.$-]+\\\\[\\w.$])',
   // File patterns, and Python's own names.
   '(?<!\\*)\\*(?=\\.\\w)|(?<![^\\s/("\'=])\\*+(?=/)|(?<=\\w)(?<!(?<!\\w)\\*_[A-Za-z -]{1,60})_\\*(?!\\*)_?|(?<=\\.)\\*(?:_|(?=\\\\))',
   '(?<![^\\s("\'=/])\\*(?!_[^*_\\n]{1,80}_[^*\\n]{0,80}\\*(?![\\w.]))(?=_\\w[\\w*.?-]*(?![^\\s,;)]))',
   `(?<=(?<![^\\s("'=:])${PATH})(?!(?<![^\\s("'=:])\\*\\*\\w)[*_]{1,3}(?=${PATH}\\*\\.\\w)`,
   // A range between uncertain positions (HGVS).
-  '(?<=\\))_(?=[(\\d?*])|(?<=\\?)_(?=[\\d*-])|(?<=[}+*])_(?=[\\d*$])|(?<=[}+*\\]])_(?=\\.\\*)|(?<=_\\()\\*(?=\\d)',
+  '(?<=\\))_(?=[(\\d?*])|(?<=\\?)_(?=[\\d*-])|(?<=[}+*])_(?=[\\d*$])|(?<=[}+*\\]])_(?=\\.\\*)|(?<=[}+\\]])_(?=[[(\\\\])|(?<=["\']%)_(?=\\w)|(?<=\\w)_(?=%["\'])|(?<=_\\()\\*(?=\\d)',
   '__(?=[a-z][a-z\\d_]{0,80}__(?!\\w))|__(?!\\w)(?<=(?<!\\w)__[a-z][a-z\\d_]{0,80}__)',
   // The end of a label without an address that a link may open, and an address of another kind in angle brackets.
   `\\](?=\\((?!\\s*<?${WEB_SCHEME}))`,
   `<(?=[A-Za-z][A-Za-z\\d+.-]{1,31}:)(?!${WEB_SCHEME})`,
   BLOCK_MARK,
-].join('|')})`;
+].join('|')}))`;
 const LITERAL_HERE = new RegExp(LITERAL, 'muy');
 const LITERAL_OR_ESCAPE = new RegExp(`${LITERAL}|\\\\[^]`, 'gmu');
 /** The marks of all such lines in a text. */
@@ -91,15 +97,24 @@ export function emojiNames(text: string, from: number, to: number): number[] {
   return Array.from(text.slice(from, to).matchAll(EMOJI), ({ index }) => from + index + 1);
 }
 
-/** How many characters those marks before `index` and names may need, by what stands up to there; never too low. */
+/** The mark of a numbered item. */
+const NUMBER_MARK = /(?<!\S)\d{1,9}[.)]\s?$/;
+
+/**
+ * How many characters those marks before `index`, those of numbered items and names may need, by what stands up to there;
+ * never too low.
+ */
 export function literalCost(text: string, index: number): number {
   const mark = text.charAt(index - 1);
   const next = text.charAt(index);
   if (mark === ':') return /[1abmovx]/.test(next) ? 1 : 0;
-  if (mark === ']') return next === '(' ? 1 : 0;
+  if (mark === ']') return next === '(' ? 2 : 0;
   if (mark === '<') return /[a-z]/i.test(next) ? 1 : 0;
   if (mark === '>') return /[\p{L}\p{N}=]/u.test(next) ? 1 : 0;
   if (mark === ' ') return /\d/.test(next) && text.charAt(index - 2) === '>' ? 1 : 0;
+  if (/[-+]/.test(mark))
+    return next === ' ' && /[-+*.)] {1,3}$/.test(text.slice(Math.max(0, index - 5), index - 1)) ? 1 : 0;
+  if (/[.)]/.test(mark)) return NUMBER_MARK.test(text.slice(Math.max(0, index - 11), index + 1)) ? 1 : 0;
   if (mark === '\\') return /[!-/:-@[-`{-~\w]/.test(next) ? 1 : 0;
   if (!/[*_~]/.test(mark) || next === mark) return 0;
   const run = /(?:\*+|_+|~+)$/.exec(text.slice(Math.max(0, index - 2 * LONG_RUN), index))?.[0] ?? '';
@@ -114,7 +129,7 @@ export function literalCost(text: string, index: number): number {
 
 /** A text without the backslashes before such marks, for a place that shows backslashes. Code has none. */
 export function withoutEscapes(markdown: string): string {
-  return markdown.replace(/(`+)[\s\S]*?\1|\\([*_~<>\\]|\](?=\())/g, (all, code, mark = '') =>
+  return markdown.replace(/(`+)[\s\S]*?\1|\\([*_~<>\\[]|\](?=\()|[-+.)](?= ))/g, (all, code, mark = '') =>
     code === undefined ? mark : all,
   );
 }

@@ -59,7 +59,16 @@ const addresses: HtmlExtension = {
     },
   },
 };
-const HTML = [gfmHtml(), allCells, spans, addresses];
+/** Numbers of items as they are written, behind a character that no text holds; where all are 1, the page counts. */
+const numbers: HtmlExtension = {
+  exit: {
+    listItemPrefix(token) {
+      const number = /^(?!1\D)\d+/.exec(this.sliceSerialize(token))?.[0];
+      if (number !== undefined) this.raw(`\ufdd2${number}>`);
+    },
+  },
+};
+const HTML = [gfmHtml(), allCells, spans, addresses, numbers];
 
 function spanHtml(source: string): string {
   if (spanType(source) === 'lineBreak') return '<br>';
@@ -100,6 +109,7 @@ function toHtml(text: string): string {
   const source = limitTables(limitNesting(text));
   return micromark(source, { extensions: markdownSyntax(source), htmlExtensions: HTML })
     .replace(/<(\/?)h[1-6]>/g, '<$1h4>')
+    .replace(/<li>\ufdd2(\d+)>/g, '<li value="$1">')
     .replace(/<img src="[^"]*" alt="([^"]*)"[^>]*>/g, '[$1]')
     .replace(/<input type="checkbox"([^>]*)>/g, (_, state: string) => (state.includes('checked') ? '☑' : '☐'))
     .replace(HALF_DOI, '$1')
@@ -129,7 +139,9 @@ function* pieces(text: string): Generator<string> {
   const marks = new Set(Array.from(text.matchAll(BLOCK_MARKS), ({ index }) => index));
   for (const { 0: line, index } of text.matchAll(LINE)) {
     piece +=
-      fence === '' ? line.replace(/[>*]/g, (mark, at) => (marks.has(index + at) ? `\\${mark}` : mark)) : line;
+      fence === ''
+        ? line.replace(/[-+>*]/g, (mark, at) => (marks.has(index + at) ? `\\${mark}` : mark))
+        : line;
     lines += 1;
     const mark = FENCE.exec(line)?.[1] ?? '';
     if (fence === '') fence = mark;

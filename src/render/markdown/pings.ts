@@ -97,7 +97,9 @@ export function fallbackText(markdown: string): string {
       /(?<![\w*])(\*{2,3}|__(?![a-z\d_]*__(?!\w))|~~)(?![\s*),;\]]|\/\*|["'’”](?<=["'“‘]\1["'’”]))((?:(?!\1)[^\n])*[^\s*])\1(?!(?!s\b)\w)/g,
       '$2',
     )
-    .replace(/`|\\([*_~<>])/g, '$1')
+    // Words in italics: a species, a gene, a symbol.
+    .replace(/(?<=^|[\s(,;:–—-])([*_])(\p{L}[\p{L}\p{N} .:-]{0,60})(?<! )\1(?![\p{L}\p{N}*_\\])/gmu, '$2')
+    .replace(/`|(?<!(?<!\w)[A-Za-z]:\\\S{0,200})\\([*_~<>])/g, '$1')
     .replace(/^\|?[ \t:|-]+\|[ \t:|-]*$\n?/gm, '')
     .trim();
   return truncateBytes(readable === '' ? '…' : readable, MAX_TEXT_BYTES);

@@ -11,7 +11,7 @@ import {
 } from '../markdown/markdown-node.ts';
 import { WORD_JOINER } from '../markdown/pings.ts';
 import { unicodeFormula } from '../markdown/unicode-math.ts';
-import { hasDisguise, hostNote } from '../markdown/unsafe-links.ts';
+import { hasDisguise, hostNote, labelStarts } from '../markdown/unsafe-links.ts';
 
 /** A segment of a part's Markdown, and what of the answer it stands for: '' for what the renderer added. */
 export interface Segment {
@@ -40,7 +40,7 @@ interface Insertion {
 /**
  * What makes Slack show the answer as it was meant: plain characters for simple formulas, words for figures, fences around
  * other formulas and around tables that are too wide for Slack, word joiners beside marks that Slack would not read, backslashes before marks that are data, and the host of a
- * link whose label names another one, or a word joiner that makes it text.
+ * link whose label names another one, or a word joiner that makes it text. Items whose numbers a list would change are lines.
  */
 function insertionsFor(text: string, node: MarkdownNode, isOnOneLine = false): Insertion[] {
   if (node.type === 'table' && isTableTooWide(text, node)) return fenceInsertions(text, node);
@@ -69,9 +69,11 @@ function insertionsFor(text: string, node: MarkdownNode, isOnOneLine = false): I
     text: WORD_JOINER,
     kind: 'between',
   }));
+  if (node.type === 'list') added.push(...numberInsertions(text, node));
   const labelTo = node.type === 'link' ? node.children.at(-1)?.end : undefined;
   if (labelTo !== undefined) {
     const [label, destination] = [text.slice(node.start + 1, labelTo), text.slice(labelTo, node.end)];
+    added.push(...bracketInsertions(label, node.start + 1, inner));
     const note = hostNote(label, destination);
     if (note !== '') added.push({ at: labelTo, text: note, kind: 'between' });
     // Also where the label is split, or the destination is one that only the parser reads.
@@ -79,6 +81,35 @@ function insertionsFor(text: string, node: MarkdownNode, isOnOneLine = false): I
       added.push({ at: labelTo + 1, text: WORD_JOINER, kind: 'between' });
   }
   return added.length === 0 ? inner : [...inner, ...added].sort((a, b) => a.at - b.at);
+}
+
+/** Backslashes before the marks of numbers, which a list counts on from its first one: 3. and 7., as of references. */
+function numberInsertions(text: string, { children }: MarkdownNode): Insertion[] {
+  const numbers = children.map(
+    ({ start }) => /^\d{1,9}(?=[.)])/.exec(text.slice(start, start + 10))?.[0] ?? '',
+  );
+  const [first = ''] = numbers;
+  const isCounted =
+    numbers.every((number, at) => Number(number) === Number(first) + at) ||
+    numbers.every((number) => number === first);
+  // Another block in an item would take in the line that follows.
+  const isPlain = children.every(
+    (item) => item.children.length === 1 && item.children[0]?.type === 'paragraph',
+  );
+  if (isCounted || !isPlain) return [];
+  return children.map(({ start }, at) => ({
+    ...{ at: start + (numbers[at] ?? '').length, text: ESCAPE },
+    kind: 'between' as const,
+  }));
+}
+
+/** Backslashes before brackets of a label whose other one has a backslash: another reader would begin the link there. */
+function bracketInsertions(label: string, start: number, marks: readonly Insertion[]): Insertion[] {
+  const starts = labelStarts(label);
+  return marks.flatMap(({ at }) => {
+    const opening = label.charAt(at - start) === ']' ? starts.get(at - start + 1) : undefined;
+    return opening === undefined ? [] : [{ at: start + opening - 1, text: ESCAPE, kind: 'between' as const }];
+  });
 }
 
 /** What ends a bare address where Slack would read on, and leaves out the backslashes that it would read, too. */
@@ -159,8 +190,11 @@ export function segmentsOf(options: {
   };
   let closing = closer;
   let isOpen = false;
+  // Code whose end is still to come is text for the parser.
+  const codeFrom = closer.startsWith('`') ? text.lastIndexOf('`', to - 1) : to;
   for (const insert of insertionsFor(text, options.tree)) {
     if (insert.kind === 'closes' ? !isOpen : insert.at < at || insert.at >= to) continue;
+    if (insert.kind === 'between' && insert.at > codeFrom) continue;
     const { to: end = insert.at } = insert;
     // Never half of what is shown in another way.
     if (insert.kind === 'replaces' && end > to) continue;

@@ -25,6 +25,8 @@ describe('the text for notifications', () => {
     ['***TP53*** and CYP2D6\\*4, ~~x~~', 'TP53 and CYP2D6*4, x'],
     ['[p53](https://example.org/P53_(protein)).', 'p53.'],
     ['* p < 0.05, ** p < 0.01; *** p', '* p &lt; 0.05, ** p &lt; 0.01; *** p'],
+    ['*E. coli* and _in vivo_ (*n* = 3), π* and σ*', 'E. coli and in vivo (n = 3), π* and σ*'],
+    ['a_b _c and C:\\data\\*.raw', 'a_b _c and C:\\data\\*.raw'],
     ['![A plot](plot.png) of [mice](<https://example.org/a>), [13](2)', 'A plot of mice, [13](2)'],
   ])('of %j is %j', (markdown, text) => {
     expect(fallbackText(markdown)).toBe(text);

@@ -28,6 +28,13 @@ describe('Markdown as HTML', () => {
     expect(page).toContain('<td>1</td>');
   });
 
+  test('counts as the answer does where its numbers skip some, and each list for itself', () => {
+    expect(html('3. a\n7. b\n8. c').replaceAll('\n', '')).toBe(
+      '<ol start="3"><li value="3">a</li><li value="7">b</li><li value="8">c</li></ol>',
+    );
+    expect(html('1. a\n   1. x\n   1. y\n1. b\n- c')).not.toContain('value');
+  });
+
   test('keeps every line of code that is longer than a piece in code', () => {
     const lines = Array.from({ length: 4_000 }, (_, at) => `x${at} = ${at}\n`);
     const pieces = [...markdownToHtml(`Before\n\n\`\`\`py\n${lines.join('\n')}\`\`\`\n\n**After**`)];

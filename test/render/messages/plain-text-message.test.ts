@@ -25,19 +25,24 @@ describe('a message without its Markdown', () => {
   });
 
   test('shows an allele as the agent wrote it', () => {
-    const [part] = splitAnswer('HLA-B*57:01, 5~10 mg and C[C@@H](N)C at \\(x_q\\)');
+    const [part] = splitAnswer('HLA-B*57:01, 5~10 mg and C[C@@H](N)C at \\(\\hat{x}\\)');
     const { blocks } = withPlainText({ text: '', blocks: part?.blocks ?? [] });
-    expect(blocks).toEqual([sectionBlock('HLA-B*57:01, 5~10 mg and C[C@@H](N)C at `\\(x_q\\)`')]);
+    expect(blocks).toEqual([sectionBlock('HLA-B*57:01, 5~10 mg and C[C@@H](N)C at `\\(\\hat{x}\\)`')]);
   });
 
-  test.each(['C:\\data\\(raw)', '\\\\nas01\\raw', '[a-z]+\\.txt', '`x\\*y\\_z`', '```\na\\*b\n```'])(
-    'shows %s with its own backslashes',
-    (text) => {
-      const [part] = splitAnswer(text);
-      const { blocks } = withPlainText({ text: '', blocks: part?.blocks ?? [] });
-      expect(blocks).toEqual([sectionBlock(text)]);
-    },
-  );
+  test.each([
+    'C:\\data\\(raw)',
+    '3. a\n7. b',
+    '- + strand',
+    '\\\\nas01\\raw',
+    '[a-z]+\\.txt',
+    '`x\\*y\\_z`',
+    '```\na\\*b\n```',
+  ])('shows %s with its own backslashes', (text) => {
+    const [part] = splitAnswer(text);
+    const { blocks } = withPlainText({ text: '', blocks: part?.blocks ?? [] });
+    expect(blocks).toEqual([sectionBlock(text)]);
+  });
 
   test('keeps other blocks, and splits at line starts where it can', () => {
     const line = `${'A line. '.repeat(10)}\n`;

@@ -114,7 +114,7 @@ export function registryCalls({ addresses, mailto, gate }: RegistryOptions) {
         movedTo?.origin === url.origin ? await sendOnce(limit, movedTo, signal) : first;
       const isLimited = status === 429 || /rate limit/i.test(firstTextAt(body, ['error']) ?? '');
       if (isLimited || status === 403)
-        return fail(limit, 'rate_limited', retryAfterMs ?? PAUSE_MS[isLimited ? 'failed' : 'blocked']);
+        return fail(limit, 'rate_limited', retryAfterMs || PAUSE_MS[isLimited ? 'failed' : 'blocked']);
       if (status === 404) return undefined;
       if (status >= 400 && !isTransientStatus(status)) return fail(limit, 'refused');
       if (status >= 300) return fail(limit, 'unavailable', PAUSE_MS.failed);

@@ -248,6 +248,18 @@ describe('the registries', () => {
     expect([states, lines]).toEqual([{ [`doi:${GOOD}`]: 'found' }, []]);
   });
 
+  test.each([
+    [429, '0'],
+    [403, '0'],
+    [429, 'Wed, 21 Oct 2015 07:28:00 GMT'],
+  ])('that answer %i with the pause "%s" are left alone for a while', async (status, pause) => {
+    const gate = new InMemoryRateLimits();
+    const headers = { 'retry-after': pause };
+    service.faults.add({ call: 'GET /works', fault: { kind: 'status', status, headers }, times: 1 });
+    for (const _ of [1, 2]) expect((await ask([`doi:${GOOD}`], { gate, withinMs: 500 })).states).toEqual({});
+    expect(service.calls).toHaveLength(1);
+  });
+
   test('are asked at the rate of their tables, and then at one that Crossref names, unless that is none', async () => {
     const gate = new InMemoryRateLimits();
     const options = {

@@ -199,7 +199,7 @@ export class FileUploads {
         throw new SlackLeaseError({ method: UPLOAD_METHOD, outcome: 'none', cause: error });
       throw uploadFailed('network', error);
     }
-    if (status !== 200) throw uploadFailed(`http_${status}`);
+    if (status < 200 || status > 299) throw uploadFailed(`http_${status}`);
   }
 }
 

@@ -54,6 +54,11 @@ describe('an upload', () => {
     expect(JSON.parse(complete?.args.files ?? '')).toEqual([{ id: 'F9', title: 'chart.png' }]);
   });
 
+  test.each([201, 204])('is accepted with status %i', async (status) => {
+    scene.slack.on('upload/F9', { status });
+    expect(await uploads.stage(request())).toEqual({ fileId: 'F9' });
+  });
+
   test('waits for slow bytes before it opens a connection', async () => {
     async function* late(): AsyncGenerator<Uint8Array> {
       scene.slack.hangUp();

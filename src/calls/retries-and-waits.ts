@@ -109,7 +109,7 @@ export async function withSecondCall<T>(
 export const MAX_RETRY_AFTER_MS = 60 * 60_000;
 
 /** Milliseconds of a Retry-After header (seconds, or a date by the server's clock), an hour at most; undefined if it is neither. */
-export function parseRetryAfter(header: string | null | undefined, date?: string): number | undefined {
+export function parseRetryAfter(header?: string | null, date?: string | null): number | undefined {
   const now = Date.parse(date ?? '') || Date.now();
   const text = header?.trim() ?? '';
   const isSeconds = /^\d+(\.\d+)?$/.test(text);

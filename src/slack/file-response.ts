@@ -25,7 +25,7 @@ export function checkResponse(
   if (status === 404 || status === 410) throw notDelivered(file, 'deleted');
   if (status === 416) throw new FileRefusedError(file.id, 'changed');
   if (status === 429) {
-    const retryAfterMs = parseRetryAfter(header('retry-after'));
+    const retryAfterMs = parseRetryAfter(header('retry-after'), header('date'));
     const call = { method: `download of ${file.id}`, slackCode: 'ratelimited' };
     throw new SlackRateLimitError(call, retryAfterMs);
   }

@@ -121,7 +121,8 @@ export class SlackClient {
     noteScopes(installation, log, this.grantedScopes);
     const text = response.text();
     const body = response.ok ? await text : await text.catch(() => '');
-    return successIn(body, { method, status, retryAfterMs: parseRetryAfter(headers.get('retry-after')) });
+    const retryAfterMs = parseRetryAfter(headers.get('retry-after'), headers.get('date'));
+    return successIn(body, { method, status, retryAfterMs });
   }
 }
 

@@ -144,6 +144,14 @@ describe('an error', () => {
     expect(error).toMatchObject({ retryAfterMs: 7_000, outcome: 'none' });
   });
 
+  test('429 until a date waits by the clock of the server', async () => {
+    const at = (ms: number) => new Date(Date.now() - 3_000_000 + ms).toUTCString();
+    const headers = { date: at(0), 'retry-after': at(20_000) };
+    slack.on('busy', { status: 429, headers, body: { ok: false, error: 'ratelimited' } });
+    const error = await failure(client().call('busy', {}, { schema }));
+    expect(error).toMatchObject({ retryAfterMs: 20_000 });
+  });
+
   test.each(['1790000000', '9'.repeat(400)])('429 with a pause of %s s waits an hour', async (seconds) => {
     slack.on('busy', { status: 429, headers: { 'retry-after': seconds } });
     expect(await failure(client().call('busy', {}, { schema }))).toMatchObject({ retryAfterMs: 3_600_000 });

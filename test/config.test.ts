@@ -153,7 +153,7 @@ describe('settings', () => {
     expect(readConfig({ ...ambient, ...set })).toMatchObject({ ...set, NO_PROXY: '.b.example' });
     const short = readConfig({ ...whole, HTTPS_PROXY: 'me:secret@proxy:3128' });
     expect(short.HTTPS_PROXY).toBe('http://me:secret@proxy:3128');
-    for (const other of ['socks5://proxy:1080', 'no proxy'])
+    for (const other of ['socks5://proxy:1080', 'no proxy', 'http://me:50%off@proxy:3128'])
       expect(errorOf({ ...whole, HTTPS_PROXY: other })).toContain('HTTPS_PROXY is invalid');
   });
 

@@ -87,7 +87,8 @@ const webAddress = (example: string) =>
 const proxyUrl = z
   .string()
   .transform((url) => (url.includes('://') ? url : `http://${url}`))
-  .pipe(z.url({ protocol: /^https?$/, error: 'must be like http://proxy.example.org:3128' }));
+  .pipe(z.url({ protocol: /^https?$/, error: 'must be like http://proxy.example.org:3128' }))
+  .refine((url) => !/%(?![\da-f]{2})/i.test(url), 'must have %25 for a % in its user or password');
 
 const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info');
 

@@ -26,6 +26,9 @@ const CONNECTION_OPTIONS = {
   maxHeaderSize: MAX_HEAD_BYTES,
 };
 
+/** As long as undici waits for a connection itself (ms). */
+const CONNECT_TIMEOUT_MS = 10_000;
+
 interface ProxySettings {
   HTTPS_PROXY?: string | undefined;
   NO_PROXY: string;
@@ -64,7 +67,7 @@ export function openWebSocket(url: string): WebSocket {
 
 /** Connections as `useProxy` says; undici takes NO_PROXY except for its ranges of addresses. */
 function connections(more: EnvHttpProxyAgent.Options): Dispatcher {
-  const options = { ...CONNECTION_OPTIONS, ...more };
+  const options = { clientFactory: connectionsToProxy, ...CONNECTION_OPTIONS, ...more };
   const direct = new Agent(options);
   if (proxy === undefined) return direct;
   const ranges = (proxy.noProxy ?? '')
@@ -96,7 +99,12 @@ export function guardedConnections(
 ): { dispatcher: Dispatcher; destroy(): Promise<void> } {
   const connect = { timeout: timeoutMs, lookup };
   const clientFactory = (origin: URL, poolOptions: object) => {
-    const pool = new Pool(origin, { ...poolOptions, ...CONNECTION_OPTIONS });
+/** Connections for opening tunnels: a proxy that does not open one counts as one that cannot be reached. */
+function connectionsToProxy(origin: URL, options: object, timeoutMs = CONNECT_TIMEOUT_MS): Pool {
+  return new Pool(origin, { ...options, ...CONNECTION_OPTIONS, headersTimeout: timeoutMs });
+}
+
+    const pool = connectionsToProxy(origin, poolOptions, timeoutMs);
     const open = pool.connect.bind(pool);
     const openAllowed = async (request: Dispatcher.ConnectOptions) => {
       const host = withoutBrackets(new URL(`http://${request.path}`).hostname);

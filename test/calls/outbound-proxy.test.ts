@@ -74,6 +74,18 @@ test.each(['directly', 'plain', 'secure'] as const)(
   },
 );
 
+test('a proxy that never opens a tunnel cannot be reached', async () => {
+  const { origin } = await startServer();
+  const silent = createServer().on('connect', () => undefined);
+  useProxy({ HTTPS_PROXY: `http://127.0.0.1:${await listenLocally(silent)}`, NO_PROXY: '' });
+  const guarded = guardedConnections(new Set(['127.0.0.1']), lookup, 200);
+  onTestFinished(async () => void (await Promise.all([guarded.destroy(), closeServer(silent)])));
+  for (const method of ['GET', 'POST'] as const)
+    await expect(requestOver(origin, { dispatcher: guarded.dispatcher, method })).rejects.toMatchObject({
+      code: 'UND_ERR_HEADERS_TIMEOUT',
+    });
+});
+
 test('what may not be repeated never leaves on a connection that may be dead', async () => {
   const { origin, path } = await startServer();
   const guarded = guardedConnections(new Set(['127.0.0.1']), lookup, 5_000);

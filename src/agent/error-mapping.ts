@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { readText } from '../calls/content-coding.ts';
 import { parseJson, valueAt } from '../calls/json.ts';
+import { failureCodes } from '../calls/outbound-proxy.ts';
 import { isTransientStatus, parseRetryAfter } from '../calls/retries-and-waits.ts';
 import {
   type AgentCallOutcome,
@@ -105,7 +106,8 @@ export function errorForBrokenRequest(
     return new AgentError('unavailable', details(`${server} did not respond in time (${context.name}).`));
   }
   const connection = `${server} could not be reached, or the connection broke`;
-  return new AgentError('unavailable', details(`${connection} (${context.name}${codeOf(cause)}).`));
+  const about = [context.name, ...failureCodes(cause).slice(-1)].join(', ');
+  return new AgentError('unavailable', details(`${connection} (${about}).`));
 }
 
 /** The error for a call whose lease had ended. */
@@ -165,11 +167,6 @@ function rejectionSentence(status: number): string {
   if (status === 402) return 'needs its account or credit to be settled first';
   if (status === 413) return 'rejected this request because it is too large';
   return 'rejected this request';
-}
-
-function codeOf(cause: unknown): string {
-  if (typeof cause !== 'object' || cause === null || !('code' in cause)) return '';
-  return typeof cause.code === 'string' ? `, ${cause.code}` : '';
 }
 
 const MAX_REASON_LENGTH = 500;

@@ -64,6 +64,8 @@ function familyOf({ family }: LookupOptions): number | undefined {
   return family === 'IPv6' ? 6 : family;
 }
 
+const PRIVATE_ADDRESS = { code: 'PRIVATE_ADDRESS' };
+
 /** Passes the addresses on unless one is private. */
 function deliver(
   hostname: string,
@@ -74,7 +76,7 @@ function deliver(
   const privateAddress = addresses.find(({ address }) => isPrivateAddress(address));
   const first = addresses[0];
   if (privateAddress !== undefined || first === undefined)
-    callback(new Error(`${hostname} has a private address`), '', 4);
+    callback(Object.assign(new Error(`${hostname} has a private address`), PRIVATE_ADDRESS), '', 4);
   else if (all === true) callback(null, addresses);
   else callback(null, first.address, first.family);
 }

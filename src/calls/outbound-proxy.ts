@@ -84,8 +84,24 @@ function connections(more: EnvHttpProxyAgent.Options): Dispatcher {
   });
 }
 
+/** The codes of an error and of what caused it, such as ECONNREFUSED, or PROXY_503 where a proxy opened no tunnel. */
+export function failureCodes(error: unknown): string[] {
+  const codes: string[] = [];
+  for (let at = error, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth += 1) {
+    if ('code' in at && typeof at.code === 'string') codes.push(at.code);
+    const [, proxyStatus] = /^Proxy response \((\d+)\)/.exec(at.message) ?? [];
+    if (proxyStatus !== undefined) codes.push(`PROXY_${proxyStatus}`);
+  }
+  return codes;
+}
+
 function withoutBrackets(host: string): string {
   return host.replace(/^\[|\]$/g, '');
+}
+
+/** Connections for opening tunnels: a proxy that does not open one counts as one that cannot be reached. */
+function connectionsToProxy(origin: URL, options: object, timeoutMs = CONNECT_TIMEOUT_MS): Pool {
+  return new Pool(origin, { ...options, ...CONNECTION_OPTIONS, headersTimeout: timeoutMs });
 }
 
 /**
@@ -99,11 +115,6 @@ export function guardedConnections(
 ): { dispatcher: Dispatcher; destroy(): Promise<void> } {
   const connect = { timeout: timeoutMs, lookup };
   const clientFactory = (origin: URL, poolOptions: object) => {
-/** Connections for opening tunnels: a proxy that does not open one counts as one that cannot be reached. */
-function connectionsToProxy(origin: URL, options: object, timeoutMs = CONNECT_TIMEOUT_MS): Pool {
-  return new Pool(origin, { ...options, ...CONNECTION_OPTIONS, headersTimeout: timeoutMs });
-}
-
     const pool = connectionsToProxy(origin, poolOptions, timeoutMs);
     const open = pool.connect.bind(pool);
     const openAllowed = async (request: Dispatcher.ConnectOptions) => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { listOf, parseJson } from '../calls/json.ts';
+import { failureCodes } from '../calls/outbound-proxy.ts';
 import { isTransientStatus, type LeaseGuard } from '../calls/retries-and-waits.ts';
 import {
   ChannelGoneError,
@@ -30,7 +31,6 @@ const platformErrorSchema = z.looseObject({
 /** The most that is kept of what Slack says about one refused call. */
 const MAX_REASONS = 10;
 const MAX_REASON_LENGTH = 300;
-const socketErrorSchema = z.looseObject({ code: z.string() });
 
 /** The error for a response that does not match its schema. */
 export function unreadableResponse(method: string, cause: unknown): SlackUnavailableError {
@@ -81,7 +81,7 @@ export function toSlackError(
   cause: unknown,
 ): SlackError {
   if (cause instanceof SlackError) return cause;
-  const codes = codesOf(cause);
+  const codes = failureCodes(cause);
   const outcome = codes.some((code) => NEVER_SENT_CODES.test(code)) ? 'none' : 'unknown';
   if (guard?.signal.aborted) return new SlackLeaseError({ method, outcome, cause });
   const check = 'check the network, SLACK_API_URL and any proxy.';
@@ -90,18 +90,6 @@ export function toSlackError(
   if (signal.aborted) return unavailable('timed_out', 'Slack did not respond in time');
   const code = codes.at(-1);
   return unavailable('network', `The connection to Slack failed${code === undefined ? '' : ` (${code})`}`);
-}
-
-/** The codes of an error and of what caused it, such as ECONNREFUSED, or PROXY_503 where a proxy opened no tunnel. */
-function codesOf(error: unknown): string[] {
-  const codes: string[] = [];
-  for (let at = error, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth += 1) {
-    const { data } = socketErrorSchema.safeParse(at);
-    if (data !== undefined) codes.push(data.code);
-    const [, proxyStatus] = /^Proxy response \((\d+)\)/.exec(at.message) ?? [];
-    if (proxyStatus !== undefined) codes.push(`PROXY_${proxyStatus}`);
-  }
-  return codes;
 }
 
 const RATE_LIMIT_CODES = new Set(['ratelimited', 'rate_limited', 'message_limit_exceeded']);

@@ -1,12 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:tls';
 import pg from 'pg';
+import { generate } from 'selfsigned';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { startInProcessSandbox } from '../../sandbox/in-process-sandbox.ts';
+import { closeServer, listenLocally } from '../../sandbox/local-server.ts';
 import { connectionUrl } from '../../sandbox/postgres-server.ts';
 import { ALL_SCOPES, startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
+import { useProxy } from '../../src/calls/outbound-proxy.ts';
 import type { CheckTools } from '../../src/operate/checks/check-result.ts';
 import { formatResult, runChecks } from '../../src/operate/doctor.ts';
 import { REQUIRED_SCOPES } from '../../src/slack/scopes.ts';
@@ -162,13 +166,13 @@ describe('the doctor', () => {
     [
       'the service is away',
       { ...bySocket, AGENT_BASE_URL: `${nobody}/v1` },
-      /Nothing answers at AGENT_BASE_URL \(ECONNREFUSED\): check the address and the network\.$/,
+      /Could not reach AGENT_BASE_URL \(ECONNREFUSED\)\. Check the address, the network, the firewall and DNS\.$/,
     ],
     ['the service is private', { ...bySocket, PRIVATE_HOSTS: '' }, /PRIVATE_HOSTS/],
     [
       'the name of the service leads to a private place',
       { ...bySocket, AGENT_BASE_URL: 'https://localhost:9/v1' },
-      /AGENT_BASE_URL leads to a host with a private address: add the host to PRIVATE_HOSTS\.$/,
+      /AGENT_BASE_URL \(PRIVATE_ADDRESS\)\. Its name leads to a private address: add it to PRIVATE_HOSTS\.$/,
     ],
     ['the public address is not set', { ...byHttp, PUBLIC_URL: '' }, /PUBLIC_URL/],
     ['nothing runs at the public address', { ...byHttp, PUBLIC_URL: nobody }, /PUBLIC_URL/],
@@ -180,6 +184,31 @@ describe('the doctor', () => {
     expect(amiss).toMatch(/^FAIL /);
     expect(amiss).not.toContain('pw-of-mine');
     expect(amiss.split('\n').filter((line) => line.startsWith('FAIL'))).toHaveLength(1);
+  });
+
+  test('names the proxy that opens no tunnel to the service', async () => {
+    onTestFinished(() => useProxy({ NO_PROXY: '' }));
+    const proxy = createServer().on('connect', (_request, socket) => {
+      socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+    });
+    const HTTPS_PROXY = `http://127.0.0.1:${await listenLocally(proxy)}`;
+    onTestFinished(() => closeServer(proxy));
+    const NO_PROXY = new URL(stage.slack.apiUrl).host;
+    expect((await doctor({ ...bySocket, HTTPS_PROXY, NO_PROXY })).amiss).toMatch(
+      /Could not reach AGENT_BASE_URL \(PROXY_407\)\. The proxy refuses: check HTTPS_PROXY and NO_PROXY\.$/,
+    );
+  });
+
+  test('names the authority of a certificate that nobody knows here', async () => {
+    const { cert, private: key } = await generate([{ name: 'commonName', value: 'Company' }], {
+      keyType: 'ec',
+    });
+    const server = createTlsServer({ cert, key }).on('tlsClientError', () => undefined);
+    const AGENT_BASE_URL = `https://127.0.0.1:${await listenLocally(server)}/v1`;
+    onTestFinished(() => closeServer(server));
+    expect((await doctor({ ...bySocket, AGENT_BASE_URL })).amiss).toMatch(
+      /AGENT_BASE_URL \(DEPTH_ZERO_SELF_SIGNED_CERT\)\. Its certificate .* NODE_EXTRA_CA_CERTS/,
+    );
   });
 
   test('recognizes a web server that is not the service, or not Taskthread', async () => {
@@ -235,7 +264,9 @@ describe('the doctor', () => {
     await slack.stop();
     const away = await doctor({ ...environment, SLACK_API_URL: slack.apiUrl });
     // One failure, although the connection and the clock need Slack too.
-    expect(away.amiss).toMatch(/^FAIL {2}Slack token .*Could not reach SLACK_API_URL \(network\)\. Check.*$/);
+    expect(away.amiss).toMatch(
+      /^FAIL {2}Slack token .*Could not reach SLACK_API_URL \(ECONNREFUSED\)\. Check.*$/,
+    );
   });
 
   test('finds a wrong clock and a full disk', async () => {

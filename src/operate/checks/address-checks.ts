@@ -5,7 +5,7 @@ import { AgentError } from '../../agent/errors.ts';
 import { fetch } from '../../calls/outbound-proxy.ts';
 import { errorMessage } from '../../postgres/errors.ts';
 import { UNKNOWN_LINK_TEXT } from '../result-link-pages.ts';
-import type { Check } from './check-result.ts';
+import { type Check, unreachable } from './check-result.ts';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 
@@ -82,7 +82,7 @@ export const checkAgentService: Check = async function* (config) {
   const probe = probeAccount({ baseUrl, apiKey, serviceOptions: dialect, allowedHosts });
   const found = await probe.catch((error: unknown) => {
     if (error instanceof TypeError) throw error;
-    throw new Error(describeFailure(error));
+    throw describeFailure(error);
   });
   if (found === 'good') return yield `${new URL(baseUrl).host} accepts the key`;
   const problem = {
@@ -93,17 +93,9 @@ export const checkAgentService: Check = async function* (config) {
   throw new Error(problem);
 };
 
-/** What is wrong and what to do. Host names with a private address are refused when the connection opens. */
-function describeFailure(error: unknown): string {
-  for (let at = error, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth += 1) {
-    if (at.message.includes('private address'))
-      return 'AGENT_BASE_URL leads to a host with a private address: add the host to PRIVATE_HOSTS.';
-  }
+/** What is wrong and what to do. */
+function describeFailure(error: unknown): Error {
   if (error instanceof AgentError && error.code === 'unavailable' && error.status === undefined)
-    return `Nothing answers at AGENT_BASE_URL${codeIn(error.cause)}: check the address and the network.`;
-  return `AGENT_BASE_URL does not work: ${errorMessage(error)}`;
-}
-
-function codeIn(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+    return unreachable('AGENT_BASE_URL', error.cause, 'timed_out');
+  return new Error(`AGENT_BASE_URL does not work: ${errorMessage(error)}`);
 }

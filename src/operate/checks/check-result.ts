@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { failureCodes } from '../../calls/outbound-proxy.ts';
 import type { Config } from '../../config.ts';
 
 export interface CheckResult {
@@ -24,7 +25,20 @@ export interface CheckTools {
  */
 export type Check = (config: Config, tools: CheckTools) => AsyncIterable<string | CheckResult>;
 
-/** The failure of a check to which Slack does not answer. */
-export function slackUnreachable(reason: string): Error {
-  return new Error(`Could not reach SLACK_API_URL (${reason}). Check the network, the firewall and DNS.`);
+/** The failure of a check that got no answer at the address of a setting; `reason` is for what has no code. */
+export function unreachable(setting: string, error: unknown, reason: string): Error {
+  const code = failureCodes(error).at(-1);
+  const remedy = code === undefined ? undefined : REMEDIES.find(([codes]) => codes.test(code))?.[1];
+  const what = remedy ?? 'Check the address, the network, the firewall and DNS.';
+  return new Error(`Could not reach ${setting} (${code ?? reason}). ${what}`);
 }
+
+/** What to do where a connection fails with such a code. */
+const REMEDIES = [
+  [/^PRIVATE_ADDRESS$/, 'Its name leads to a private address: add it to PRIVATE_HOSTS.'],
+  [/^PROXY_/, 'The proxy refuses: check HTTPS_PROXY and NO_PROXY.'],
+  [
+    /CERT|SELF_SIGNED|^UNABLE_TO_/,
+    'Its certificate is not trusted: name its authority in NODE_EXTRA_CA_CERTS, and check the clock.',
+  ],
+] as const;

@@ -16,7 +16,7 @@ import manifest from '../../slack/manifest.generated.json' with { type: 'json' }
 import { missingScopes } from '../../slack/scopes.ts';
 import { clientForToken, type SlackClient } from '../../slack/slack-client.ts';
 import { identifyToken } from '../../slack/tokens.ts';
-import { type Check, type CheckTools, slackUnreachable } from './check-result.ts';
+import { type Check, type CheckTools, unreachable } from './check-result.ts';
 
 const HELLO_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -88,7 +88,7 @@ async function accepted<T>(setting: string, call: Promise<T>): Promise<T> {
 function describeSlackError(setting: string, error: unknown): Error {
   if (!(error instanceof SlackError)) return new Error(errorMessage(error));
   const { code, slackCode } = error;
-  if (code === 'unavailable') return slackUnreachable(slackCode);
+  if (code === 'unavailable') return unreachable('SLACK_API_URL', error.cause, slackCode);
   return new Error(
     code === 'throttled'
       ? "Slack's rate limit is reached. Run the doctor again in a minute."
@@ -156,7 +156,7 @@ export const checkClock: Check = async function* (config, { now }) {
     redirect: 'manual',
     signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   }).catch((error: unknown) => {
-    throw slackUnreachable(errorMessage(error));
+    throw unreachable('SLACK_API_URL', error, errorMessage(error));
   });
   await response.body?.cancel();
   const slackTime = Date.parse(response.headers.get('date') ?? '');

@@ -69,7 +69,8 @@ function reasonsIn(messages: readonly string[], errors: readonly string[]): stri
 
 function errorForStatus(method: string, status: number): SlackError {
   const call = { method, slackCode: `http_${status}` };
-  if (!isTransientStatus(status))
+  // Slack itself refuses with a code. A proxy or firewall may let the next call through.
+  if (!isTransientStatus(status) && status !== 403)
     return new SlackRefusedError({ ...call, outcome: 'none' }, 'Check SLACK_API_URL and any proxy.');
   const sentence = 'Slack or a proxy failed; look at status.slack.com and at any proxy.';
   return new SlackUnavailableError({ ...call, outcome: 'unknown' }, sentence);

@@ -26,7 +26,7 @@ describe('a call of the Web API', () => {
     expect(await call()).toMatchObject({ ts: '1.5' });
   });
 
-  test.each([204, 421, 425])('may have had its effect with status %i and no answer', async (status) => {
+  test.each([204, 403, 421, 425])('may have had its effect with status %i and no answer', async (status) => {
     scene.slack.on('odd', { status });
     await expect(call()).rejects.toMatchObject({ code: 'unavailable', outcome: 'unknown' });
   });

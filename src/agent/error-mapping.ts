@@ -29,6 +29,8 @@ export interface CallContext {
   readonly serviceOptions: ServiceOptions;
   /** The call only tries the key, so its 403 is about the key. */
   readonly isTrial?: boolean | undefined;
+  /** The name again, if the call creates something. */
+  readonly creates?: string | undefined;
   /** Removes the key from a text from outside. */
   readonly redact: (text: string) => string;
 }
@@ -97,6 +99,7 @@ export function errorForBrokenRequest(
     outcome,
     cause,
   });
+    creates: context.creates,
 
   if (endedBy === 'lease') return leaseLostError(context.name, outcome);
   if (endedBy === 'caller')
@@ -142,15 +145,15 @@ export function unreadableResponseError(
 }
 
 /** The error for a call that has created something, which its response does not tell; without a `status`, not even its head. */
-export function unreadCreationError({ name }: CallContext, error: AgentError, status?: number): AgentError {
+export function unreadCreationError(context: CallContext, error: AgentError, status?: number): AgentError {
   const { message: sentence, requestId, cause } = error;
-  const details = { sentence, status, requestId, cause, createdUnread: name };
+  const details = { sentence, status, requestId, cause, creates: context.creates };
   return new AgentError('not_understood', { ...details, outcome: 'unknown' });
 }
 
 function responseDetails(context: CallContext, response: HttpResponse, outcome: AgentCallOutcome) {
   const requestId = response.header(context.serviceOptions.requestIdHeader);
-  return { outcome, status: response.status, requestId };
+  return { outcome, status: response.status, requestId, creates: context.creates };
 }
 
 function serverName(target: CallContext['target']): string {

@@ -40,8 +40,8 @@ export interface AgentErrorDetails {
   readonly retryAfterMs?: number | undefined;
   /** The response exceeds the limits of response-limits.ts: a list can be read in smaller pages. */
   readonly isTooLarge?: boolean;
-  /** The call (method and path template) has created something, and its response cannot be read. */
-  readonly createdUnread?: string;
+  /** The call (method and path template), if it creates something: after `unknown`, it may have. */
+  readonly creates?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -53,7 +53,7 @@ export class AgentError extends Error {
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
   readonly isTooLarge: boolean;
-  readonly createdUnread: string | undefined;
+  readonly creates: string | undefined;
   /** The number of attempts before the client gave up. */
   attempts = 1;
 
@@ -66,7 +66,12 @@ export class AgentError extends Error {
     this.requestId = details.requestId?.slice(0, MAX_REQUEST_ID_LENGTH);
     this.retryAfterMs = details.retryAfterMs;
     this.isTooLarge = details.isTooLarge === true;
-    this.createdUnread = details.createdUnread;
+    this.creates = details.creates;
+  }
+
+  /** The call, if it has created something and its response cannot be read. */
+  get createdUnread(): string | undefined {
+    return this.code === 'not_understood' && this.outcome === 'unknown' ? this.creates : undefined;
   }
 }
 

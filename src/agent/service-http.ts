@@ -43,7 +43,7 @@ export interface CallDetails {
   readonly accept?: string;
   readonly guard?: LeaseGuard | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** The error for a 2xx that cannot be read says so in `createdUnread`. */
+  /** Whether something is created: an error of which nobody knows whether it was names the call. */
   readonly creates?: boolean;
 }
 
@@ -165,7 +165,8 @@ export class ServiceHttp {
     const { apiKey, serviceOptions, retry, isTrial } = this.#options;
     const redact = (text: string) => text.replaceAll(apiKey(), '[key]');
     const name = `${method} ${path}`;
-    const context = { name, target: 'service', serviceOptions, redact, isTrial } as const;
+    const creates = details.creates === true ? name : undefined;
+    const context = { name, target: 'service', serviceOptions, redact, isTrial, creates } as const;
     const url = this.#url(path, details, context);
     const { mayRepeat = method !== 'POST', signal, guard } = details;
     const outerSignal = anySignal([signal, guard?.signal]);

@@ -49,9 +49,8 @@ interface TransientFailure {
 /** The failure that may pass without our doing; undefined for a permanent error. How often a rejected key is tried is up to its gate. */
 export function transientFailure(error: unknown): TransientFailure | undefined {
   if (error instanceof AgentError) {
-    const waitMs = 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : 0;
     const cause = SERVICE_CAUSES[error.code];
-    return cause && { cause, waitMs };
+    return cause && { cause, waitMs: error.retryAfterMs ?? 0 };
   }
   if (error instanceof SlackRateLimitError) return { cause: 'slack', waitMs: error.retryAfterMs };
   if (error instanceof SlackAuthError && error.isInstallationDead) return { cause: 'slack' };
@@ -152,7 +151,7 @@ const MAX_PAUSE_MS = 15_000;
  * being replaced. Each is believed after a time of nothing else in which the service itself was there: `refusalMs`, or
  * `badThingMs` where something is gone or refused although the task of the message still answers. What fails as in an
  * outage is given up after `badThingMs` in which other calls succeed. What the service creates, and answers unreadably, is
- * created twice at most.
+ * created twice at most; what it may have created without an answer, each time after a pause as long as all before.
  */
 export class RefusalDoubt {
   readonly #limits: Pick<RelayLimits, 'refusalMs' | 'badThingMs'>;
@@ -174,7 +173,7 @@ export class RefusalDoubt {
   /** How to wait before asking again; undefined if the error is no such answer, or ends the wait. `sentTo`: the message's task. */
   async waitAfter(
     error: unknown,
-    agent: () => AgentClient,
+    agent: () => Pick<AgentClient, 'getTask' | 'presence' | 'hasSucceededAfter'>,
     sentTo: string | undefined,
   ): Promise<TransientFailure | undefined> {
     const isUnavailable = error instanceof AgentError && error.code === 'unavailable';
@@ -192,12 +191,20 @@ export class RefusalDoubt {
     if (isUnavailable) {
       // Its success counts: nothing else may be called meanwhile.
       if (sentTo !== undefined) await client.getTask(sentTo).catch(() => undefined);
+      const mayHaveCreated = error.outcome === 'unknown' && error.creates !== undefined;
       this.#unavailable ??= new FailingTime();
-      const failedMs = await this.#unavailable.count((at) => client.hasSucceededAfter(at));
-      return failedMs >= this.#limits.badThingMs ? undefined : transientFailure(error);
+      const failedMs = await this.#unavailable.count((at) =>
+        mayHaveCreated ? client.presence.wasThereAfter(at) : client.hasSucceededAfter(at),
+      );
+      if (failedMs >= this.#limits.badThingMs) return undefined;
+      const waitMs = Math.max(error.retryAfterMs ?? 0, mayHaveCreated ? failedMs : 0);
+      return { cause: 'service_unreachable', waitMs };
     }
-    const isTaskThere =
-      sentTo !== undefined && !isUnreadable(error) && !(await isRefused(() => client.getTask(sentTo)));
+    const task = sentTo === undefined || isUnreadable(error) ? undefined : client.getTask(sentTo);
+    const isTaskThere = await task?.then(
+      () => true,
+      (failure: unknown) => !isDoubtful(failure, true),
+    );
     this.#failing ??= new FailingTime();
     const failedMs = await this.#failing.count((at) => client.presence.wasThereAfter(at));
     if (failedMs >= (isTaskThere ? this.#limits.badThingMs : this.#limits.refusalMs)) return undefined;
@@ -214,15 +221,6 @@ function isDoubtful(error: unknown, isSent: boolean): error is AgentError {
 
 function isUnreadable(error: unknown): boolean {
   return error instanceof AgentError && error.code === 'not_understood';
-}
-
-async function isRefused(call: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await call();
-    return false;
-  } catch (error) {
-    return isDoubtful(error, true);
-  }
 }
 
 /** Slack fails at what the turn does in its thread, although its other calls in the workspace succeed. */

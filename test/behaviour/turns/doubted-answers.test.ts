@@ -303,6 +303,22 @@ describe('a service that fails for minutes', async () => {
   });
 });
 
+test('a project that may have been created without an answer is created ever more rarely, and not for long', async ({
+  onTestFinished,
+}) => {
+  const scene = await openAppScene({ limits: { ...SCALED_LIMITS, badThingMs: 3_000 } }, onTestFinished);
+  scene.agent.faults.add({ call: 'POST /projects', fault: { kind: 'lost' } });
+  const channel = scene.channel();
+  const root = scene.ask(channel, 'the answer is lost');
+  await scene.finished(channel, root);
+  expect(scene.shown(channel, root)).toContain(strings.serviceFailed);
+  expect(scene.agent.projects.length).toBeLessThanOrEqual(4);
+  scene.agent.faults.clear();
+  const later = scene.ask(channel, 'another');
+  await scene.finished(channel, later);
+  expect(scene.shown(channel, later)).toContain('You wrote 1 word');
+});
+
 test('what fails for ten minutes while the service answers other calls is given up, and the thread says what', async ({
   onTestFinished,
 }) => {

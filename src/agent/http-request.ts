@@ -119,8 +119,6 @@ export const DEFAULT_RETRY_POLICY = {
   baseDelayMs: 500,
   /** The longest pause (ms), unless the service asks for a longer one. */
   maxDelayMs: 20_000,
-  /** Statuses that are retried. Broken connections and timeouts always are. */
-  retryStatuses: [429, 502, 503, 504, 529],
 };
 
 export type RetryPolicy = Readonly<typeof DEFAULT_RETRY_POLICY>;
@@ -149,10 +147,9 @@ export function retryCall<T>(
   const pauseAfter = (error: unknown, attempt: number) => {
     if (!(error instanceof AgentError)) return undefined;
     error.attempts = attempt;
-    const { code, status, retryAfterMs } = error;
+    const { code, retryAfterMs } = error;
     const isTransient = code === 'rate_limited' || code === 'unavailable';
     if (!isTransient || attempt >= policy.maxAttempts) return undefined;
-    if (status !== undefined && !policy.retryStatuses.includes(status)) return undefined;
     const pauseMs = retryDelay(attempt, retryAfterMs, policy);
     return performance.now() - start + pauseMs > policy.maxTotalMs ? undefined : pauseMs;
   };

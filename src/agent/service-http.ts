@@ -174,13 +174,13 @@ export class ServiceHttp {
       if (method === 'GET') await this.#waitToRead(context, outerSignal);
       const call = { ...details, context, method, url, attempt, outerSignal, read };
       const send = (ends: AbortController, heard?: () => void) => this.#attempt({ ...call, ends, heard });
-      const made = method === 'GET' ? withSecondCall(send) : send(new AbortController());
-      return await made.catch(async (error: unknown) => {
-        const isDoubtful = isForbidden(error) && serviceOptions.badKeyStatuses.includes(403);
-        throw isDoubtful ? await this.#keyCheck.explain(error, outerSignal) : error;
-      });
+      return await (method === 'GET' ? withSecondCall(send) : send(new AbortController()));
     };
-    return await retryCall(once, mayRepeat ? retry : { ...retry, maxAttempts: 1 }, outerSignal);
+    const policy = mayRepeat ? retry : { ...retry, maxAttempts: 1 };
+    return await retryCall(once, policy, outerSignal).catch(async (error: unknown) => {
+      const isDoubtful = isForbidden(error) && serviceOptions.badKeyStatuses.includes(403);
+      throw isDoubtful ? await this.#keyCheck.explain(error, outerSignal) : error;
+    });
   }
 
   async #attempt<T>(call: Attempt<T>): Promise<T> {
@@ -231,12 +231,8 @@ export class ServiceHttp {
         isUnread && broken instanceof AgentError ? unreadCreationError(context, broken, status) : broken;
       if (failure instanceof AgentError && failure.code === 'bad_key') gate?.refused(failure);
       else if (status !== undefined && status < 500 && status !== 403) gate?.accepted();
-      if (
-        failure instanceof AgentError &&
-        failure.code === 'rate_limited' &&
-        failure.retryAfterMs !== undefined
-      )
-        onRateLimited?.(failure.retryAfterMs);
+      if (failure instanceof AgentError && failure.code === 'rate_limited')
+        onRateLimited?.(failure.retryAfterMs ?? 0);
       throw failure;
     } finally {
       clearTimeout(timer);

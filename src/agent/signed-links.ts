@@ -9,7 +9,6 @@ import {
   FIRST_IDLE_MS,
   type HttpRequest,
   type HttpResponse,
-  type RetryPolicy,
   retryCall,
   sendRequest,
 } from './http-request.ts';
@@ -63,13 +62,9 @@ const RENEWED_STATUSES: readonly unknown[] = [404, 409];
 /** Uses the service's signed links: without its key, and never into a private network. */
 export class SignedLinks {
   readonly #options: SignedLinksOptions;
-  readonly #retry: RetryPolicy;
 
   constructor(options: SignedLinksOptions) {
     this.#options = options;
-    // Those that S3's clients retry, too: of 400 and 409, only what its body says will pass.
-    const retryStatuses = [...options.retry.retryStatuses, 400, 408, 409, 421, 425, 500];
-    this.#retry = { ...options.retry, retryStatuses };
   }
 
   /** Sends a body. Returns the response's ETag exactly as received. Throws BrokenRequestError if the body cannot be read. */
@@ -112,7 +107,7 @@ export class SignedLinks {
       const { authorization: _, ...others } = headers;
       if (hop > 0 && url.origin !== from?.origin) headers = others;
       const once = (attempt: number) => this.#attempt(context, url, { ...request, headers }, attempt);
-      const response = await retryCall(once, this.#retry, request.signal);
+      const response = await retryCall(once, this.#options.retry, request.signal);
       const { status } = response;
       const location = response.header('location');
       if (status < 300) return response;

@@ -98,7 +98,7 @@ describe('retryCall', () => {
 
   test.each([
     ['a refusal', new AgentRejectedError({ sentence: 'No', outcome: 'refused', status: 422, reason: '' })],
-    ['a plain 500', unavailable(500)],
+    ['an unreadable answer', new AgentError('not_understood', { sentence: 'No', outcome: 'unknown' })],
     ['an error of our own', new RangeError('mine')],
   ])('does not repeat after %s', async (_, error) => {
     let tries = 0;

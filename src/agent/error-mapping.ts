@@ -40,9 +40,9 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
   const { status } = response;
   const { serviceOptions, target } = context;
   const { text } = await readText(response.body, MAX_ERROR_BODY_BYTES).catch(() => ({ text: '' }));
+  const words = context.redact(errorText(text, serviceOptions.errorWords));
   // Logs contain the sentence, so the service's own words are left out, which may repeat people's: only a trial has none.
-  const ownWords = context.isTrial === true ? reasonInBody(text, serviceOptions.errorWords) : undefined;
-  const said = ownWords === undefined ? '' : ` It said: ${context.redact(ownWords)}`;
+  const said = context.isTrial === true && words !== '' ? ` It said: ${words}` : '';
   const about = `(${context.name}, status ${status})`;
   const isPassing =
     isTransientStatus(status) ||
@@ -54,13 +54,14 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
     sentence: `${serverName(target)} ${sentence}${said}`,
     retryAfterMs: mayPass ? pauseMs : undefined,
   });
-  const words = context.redact(errorText(text, serviceOptions.errorWords));
   const reason = /[\p{L}\p{N}]/u.test(words) ? words : `${status} ${STATUS_CODES[status] ?? ''}`.trim();
   const fail = (code: AgentErrorCode, sentence: string) => new AgentError(code, details(sentence));
 
   if (status < 400) {
-    const sentence = `responded with a redirect, which the client does not follow ${about}. Check AGENT_BASE_URL.`;
-    return fail('not_understood', sentence);
+    const { origin } = URL.parse(response.header('location') ?? '') ?? {};
+    const redirect = origin === undefined ? 'a redirect' : `a redirect to ${origin}`;
+    const sentence = `responded with ${redirect}, which the client does not follow ${about}.`;
+    return fail('not_understood', target === 'service' ? `${sentence} Check AGENT_BASE_URL.` : sentence);
   }
   if (target === 'service') {
     if (status === 403 && context.isTrial !== true)
@@ -98,8 +99,8 @@ export function errorForBrokenRequest(
     sentence: `${sentence} ${effect}`,
     outcome,
     cause,
-  });
     creates: context.creates,
+  });
 
   if (endedBy === 'lease') return leaseLostError(context.name, outcome);
   if (endedBy === 'caller')
@@ -178,19 +179,14 @@ const detailItemsSchema = z
   .array(z.looseObject({ loc: z.array(z.unknown()).optional(), msg: z.string() }))
   .min(1);
 
-/** The first text, or list of `{loc, msg}`, at one of `paths`; the whole body if it is not JSON; else undefined. */
-function reasonInBody(body: string, paths: readonly string[]): string | undefined {
+/** The first text, or list of `{loc, msg}`, at one of `paths`; else what the body says, which may repeat the request. */
+export function errorText(body: string, paths: readonly string[]): string {
   const parsed = parseJson(body);
   for (const path of paths) {
     const reason = detailText(valueAt(parsed, path));
     if (reason !== undefined) return shorten(reason);
   }
-  return parsed === undefined ? shorten(xmlReason(body) ?? body) : undefined;
-}
-
-/** The reason, else the body itself, which may repeat the request; '' for an empty body. */
-export function errorText(body: string, paths: readonly string[]): string {
-  return reasonInBody(body, paths) ?? shorten(body);
+  return shorten(markupReason(body) ?? body);
 }
 
 function detailText(value: unknown): string | undefined {
@@ -202,13 +198,11 @@ function detailText(value: unknown): string | undefined {
     .join('; ');
 }
 
-/** Storage behind signed links responds in XML; its code and message hold no secrets, the rest may. */
-function xmlReason(body: string): string | undefined {
+/** Storage responds in XML: its code and message hold no secrets, the rest may. Of a gateway's page, its title. */
+function markupReason(body: string): string | undefined {
   if (!body.trimStart().startsWith('<')) return undefined;
-  const code = xmlText(body, 'Code');
-  const message = xmlText(body, 'Message');
-  if (code === undefined && message === undefined) return undefined;
-  return [code, message].filter((part) => part !== undefined).join(': ');
+  const said = [xmlText(body, 'Code'), xmlText(body, 'Message')].filter((part) => part !== undefined);
+  return said.length > 0 ? said.join(': ') : (/<title>([^<]*)</i.exec(body)?.[1] ?? '');
 }
 
 function xmlText(body: string, element: 'Code' | 'Message'): string | undefined {

@@ -9,7 +9,7 @@ import { anyCharacter } from '../support/any-character.ts';
 const words = (body: unknown) =>
   errorText(typeof body === 'string' ? body : JSON.stringify(body), DEFAULT_SERVICE_OPTIONS.errorWords);
 
-describe('reasonInBody', () => {
+describe('errorText', () => {
   test.each([
     [{ error: { message: 'first' }, detail: 'second' }, 'first'],
     [{ error: 'plain', message: 'later' }, 'plain'],
@@ -21,7 +21,8 @@ describe('reasonInBody', () => {
     [{ error: '', title: 'not empty' }, 'not empty'],
     ['plain text\n over lines', 'plain text over lines'],
     ['', ''],
-    ['<html><body>Bad gateway</body></html>', '<html><body>Bad gateway</body></html>'],
+    ['<html><head><title>Bad gateway</title></head><body>Nothing here</body></html>', 'Bad gateway'],
+    ['<html><body>Bad gateway</body></html>', ''],
     [
       '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Request has expired</Message><AWSAccessKeyId>AKIA</AWSAccessKeyId></Error>',
       'AccessDenied: Request has expired',

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { AgentRejectedError } from '../../src/agent/errors.ts';
 import { OPERATOR_RESPONSE_LIMITS } from '../../src/agent/response-limits.ts';
 import { clientOf, localServer } from '../support/local-server.ts';
 
@@ -233,6 +234,50 @@ test.each([408, 421, 425])('a status %i is no rejection of what was sent', async
   await using server = await localServer((_, response) => response.writeHead(status).end());
   const failing = clientOf(server.origin).createProject({ title: 'P' });
   await expect(failing).rejects.toMatchObject({ code: 'unavailable', status });
+});
+
+test.each([408, 421, 425, 500, 520, 522])(
+  'what only reads is asked for again after a status %i',
+  async (status) => {
+    let tries = 0;
+    await using server = await localServer((_, response) => {
+      tries += 1;
+      if (tries === 1) response.writeHead(status).end();
+      else response.end(json);
+    });
+    expect(await clientOf(server.origin).getTask('t1')).toMatchObject(task);
+  },
+);
+
+test('a redirect is not followed, and its error names only where it leads', async () => {
+  await using server = await localServer((_, response) => {
+    response.writeHead(302, { location: 'https://sign-in.example:8443/sso?ticket=secret' }).end();
+  });
+  const failing = clientOf(server.origin).getTask('t1');
+  await expect(failing).rejects.toThrow(
+    /a redirect to https:\/\/sign-in\.example:8443, .* Check AGENT_BASE_URL\.$/,
+  );
+  await expect(failing).rejects.not.toThrow('ticket');
+  await using relative = await localServer((_, response) =>
+    response.writeHead(302, { location: '/in' }).end(),
+  );
+  await expect(clientOf(relative.origin).getTask('t1')).rejects.toThrow('with a redirect, which');
+});
+
+test('the page of a gateway that rejects a request is told by its title, or else by its status', async () => {
+  const pages = [
+    '<HTML><head><Title>Blocked by\n policy</Title></head><p>Reference 7</p>',
+    '<html><p>No title</p>',
+  ];
+  const reasons: unknown[] = [];
+  for (const page of pages) {
+    await using server = await localServer((_, response) => response.writeHead(413).end(page));
+    const error: unknown = await clientOf(server.origin)
+      .createProject({ title: 'P' })
+      .catch((cause) => cause);
+    reasons.push(error instanceof AgentRejectedError ? error.reason : error);
+  }
+  expect(reasons).toEqual(['Blocked by policy', '413 Payload Too Large']);
 });
 
 test('a pause until a date is as long as by the clock of the server', async () => {

@@ -114,7 +114,10 @@ async function* pagesFrom(
     else if (readable === 'all') break;
     else return;
   }
-  throw endlessListError();
+  const sentence =
+    "The agent service's list of messages claims to have more pages but returns no further messages. " +
+    'Try another value of messagesAfter in AGENT_DIALECT.';
+  throw new AgentError('not_understood', { sentence, outcome: 'refused' });
 }
 
 /** A task's results, each once. */
@@ -143,13 +146,4 @@ export async function allResults(
     after = page.cursor;
   }
   return { results: [...found.values()], isComplete: isComplete && !isUnread };
-}
-
-function endlessListError(): AgentError {
-  return new AgentError('not_understood', {
-    sentence:
-      "The agent service's list of messages claims to have more pages but returns no further messages. " +
-      'Try another value of messagesAfter in AGENT_DIALECT.',
-    outcome: 'refused',
-  });
 }

@@ -43,6 +43,9 @@ export interface DeliveryStats {
 /** Waits before retries 1, 2 and 3 (ms): none, a minute, five minutes. */
 const RETRY_WAITS = [0, 60_000, 300_000];
 
+/** How often what is open is waited for, each time with what began meanwhile. */
+const SETTLING_ROUNDS = 10;
+
 /** Slack's outbox: sends each event until it is acknowledged or out of retries. */
 export class Deliveries {
   readonly stats: DeliveryStats = { sent: 0, acked: 0, retries: 0, lost: 0, duplicates: 0, events: {} };
@@ -50,8 +53,7 @@ export class Deliveries {
   readonly #closing = new AbortController();
   #transport: DeliveryTransport;
   readonly #listeners = new Set<(payload: Fields) => void>();
-  #open = 0;
-  #waiting: (() => void)[] = [];
+  readonly #open = new Set<Promise<unknown>>();
 
   /** `retryScale` multiplies the waits between retries. */
   constructor(transport: DeliveryTransport, retryScale: number) {
@@ -89,25 +91,18 @@ export class Deliveries {
   /** Sends an interaction, without retries: the person sees an error if the app does not acknowledge it. */
   async interaction(kind: 'interactive' | 'slash_commands', payload: Fields): Promise<DeliveryOutcome> {
     this.stats.sent += 1;
-    this.#open += 1;
-    try {
-      const outcome = await this.#attempt({ kind, payload, attempt: 0 });
-      if (outcome.acked) this.stats.acked += 1;
-      else this.stats.lost += 1;
-      return outcome;
-    } finally {
-      this.#done();
-    }
+    const outcome = await this.#opened(this.#attempt({ kind, payload, attempt: 0 }));
+    if (outcome.acked) this.stats.acked += 1;
+    else this.stats.lost += 1;
+    return outcome;
   }
 
   /** Runs work that `settled` waits for. */
   track(work: () => Promise<void>): void {
-    this.#open += 1;
-    void work()
-      .catch((error: unknown) => {
-        if (!this.#closing.signal.aborted) throw error;
-      })
-      .finally(() => this.#done());
+    const done = work().catch((error: unknown) => {
+      if (!this.#closing.signal.aborted) throw error;
+    });
+    void this.#opened(done);
   }
 
   /** Waits inside `track`; rejects when the workspace stops. */
@@ -115,9 +110,13 @@ export class Deliveries {
     return sleep(ms, undefined, { signal: this.#closing.signal });
   }
 
-  /** Resolves when no delivery or tracked work is open. */
+  /**
+   * Resolves when no delivery or tracked work is open. Where others always begin some more, it resolves when what is open now,
+   * and what that has led to, has ended.
+   */
   async settled(): Promise<void> {
-    while (this.#open > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    for (let round = 0; round < SETTLING_ROUNDS && this.#open.size > 0; round += 1)
+      await Promise.allSettled(this.#open);
   }
 
   stop(): void {
@@ -156,11 +155,9 @@ export class Deliveries {
     return this.#transport.deliver(delivery);
   }
 
-  #done(): void {
-    this.#open -= 1;
-    if (this.#open > 0) return;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resolve of waiting) resolve();
+  #opened<T>(work: Promise<T>): Promise<T> {
+    const open = work.finally(() => this.#open.delete(open));
+    this.#open.add(open);
+    return open;
   }
 }

@@ -28,7 +28,9 @@ const tenants = await openMultiWorkspaceScene({
 });
 const { scene } = tenants;
 
-test('four replies of a workspace with 5 MB of tool output each arrive', async () => {
+test('four replies of a workspace with 5 MB of tool output each arrive', async ({ onTestFinished }) => {
+  // Those of a failed attempt would leave no room for others.
+  onTestFinished(() => letGrow());
   const boss = scene.slack.createPerson({ name: 'boss', teamId: 'T1', admin: true });
   await tenants.setAccount(boss, scene.agent.url, apiKey);
   const place = tenants.personAndChannel('T1');

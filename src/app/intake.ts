@@ -22,7 +22,7 @@ import type { AppContext, Storage } from './storage.ts';
 import type { Controls, Turns } from './turns.ts';
 import type { Workspaces } from './workspaces.ts';
 
-/** How often it is tried to fill what a person has opened, within a minute: nobody opens it again while an outage lasts. */
+/** How often it is tried to fill what a person has opened, with pauses of a minute in all: nobody opens it again meanwhile. */
 const FILL_ATTEMPTS = 7;
 /** Stands for all workspaces in the lease of an app that many have installed. */
 const ANY_WORKSPACE = 'any';

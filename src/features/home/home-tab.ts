@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { neededFor } from '../../calls/askers.ts';
 import { NO_LONGER_NEEDED } from '../../calls/retries-and-waits.ts';
 import { closingAt } from '../../relay/access/access-policy.ts';
@@ -33,6 +34,8 @@ import {
 const MAX_WAITING_TASKS = 10;
 /** Stands for every direct conversation, where the workspace's settings decide. */
 const ANY_DIRECT_CHANNEL = 'D';
+/** The most people whose presses are remembered: far more than open their tabs within a minute. */
+const MOST_PRESSED = 1_000;
 /** Longest lookup of the person who opens the tab (ms). */
 const LOOKUP_TIMEOUT_MS = 3_000;
 
@@ -40,7 +43,10 @@ export interface HomeRequest extends WorkspaceActor {
   state: HomeTabState;
   /** Slack's hash of the view that the state is from: the tab stays as it is if the person has moved on since. */
   hash?: string | undefined;
-  /** An earlier attempt has failed, and may have shown its first view: a tab that has changed since counts as its own. */
+  /**
+   * Of an opening, not of a press: an earlier attempt has failed, and may have shown its first view. A tab that has changed
+   * since counts as its own, unless a button was pressed.
+   */
   isRepeated?: boolean;
   /** A sentence about what was just done. */
   note?: string | undefined;
@@ -66,6 +72,8 @@ type PersonAccess = Pick<HomeContent, 'hasAccess' | 'allowance' | 'isDirectOpen'
 export function homeTab(deps: HomeTabDeps) {
   /** The newest request of each person that waits to be shown; a press chooses what is shown, an opening does not. */
   const waiting = new Map<string, { withdrawn: AbortController; isPress: boolean }>();
+  /** Who has pressed a button since their tab was opened: no repeated attempt to fill it may undo that. */
+  const pressed = new LRUCache<string, true>({ max: MOST_PRESSED });
   const buttons: ButtonHandlers<
     'home_refresh' | 'home_newer' | 'home_older' | 'home_channel' | 'home_settings' | 'task_details'
   > = {
@@ -117,6 +125,9 @@ export function homeTab(deps: HomeTabDeps) {
   /** Shows a person's Home tab, once for all openings that wait to be shown. Throws a SlackError. */
   async function show(request: HomeRequest): Promise<void> {
     const key = `${request.workspace}/${request.person}`;
+    if (request.isRepeated === undefined) pressed.set(key, true);
+    else if (!request.isRepeated) pressed.delete(key);
+    else if (pressed.has(key)) return;
     const before = waiting.get(key);
     const isPress = request.hash === undefined;
     // Events and presses arrive in any order.

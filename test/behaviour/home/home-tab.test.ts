@@ -15,6 +15,9 @@ const MANY = 300;
 /** Longer than what is read counts as read at the moment at which its reader was asked about. */
 const LONG_MS = 2_200;
 
+/** Longer than the pause before the second attempt to fill a tab. */
+const REPEATED_MS = 2_500;
+
 /** What a person's Home tab shows, as text. */
 function shown(person: Person): string {
   return JSON.stringify(slack.home(person)?.blocks ?? []);
@@ -252,6 +255,30 @@ describe('the Home tab', () => {
     read.resolve();
     await scene.until('the states are shown again', isUpToDate, 20_000);
     expect(isUpToDate()).toBe(true);
+  });
+
+  test('keeps the channel that is chosen while it is tried again to bring the tab up to date', async () => {
+    const hasty = slack.createPerson({ name: 'hasty' });
+    const channel = scene.channel();
+    slack.invite(channel, hasty);
+    await asked(channel, 'What the hasty ask', hasty);
+    const { db } = scene.sandbox.bot.store;
+    const old = db.updateTable('threads').set({ task_state_read_at: null });
+    await old.where('started_by', '=', hasty.id).execute();
+    const read = Promise.withResolvers<void>();
+    const mend = scene.agent.faults.add({ call: /tasks$/, fault: { kind: 'hold', until: read.promise } });
+    onTestFinished(mend);
+    await openHome(hasty, strings.home.loading);
+    slack.faults.add({ call: 'views.publish', fault: { kind: 'status', status: 503 }, times: 1 });
+    const before = slack.calls.length;
+    const failed = () => slack.calls.slice(before).some(({ method, ok }) => method === 'views.publish' && !ok);
+    mend();
+    read.resolve();
+    await scene.until('the first attempt has failed', failed);
+    await press(hasty, 'home_channel', channel.id);
+    await seen(hasty, 'home_settings');
+    await pause(REPEATED_MS);
+    expect(shown(hasty)).toContain('home_settings');
   });
 
   test("opens the chosen channel's settings, and says so where the click came too late for Slack", async () => {

@@ -63,10 +63,10 @@ async function databaseUrlProblem(session: Session, answer: string): Promise<str
 }
 
 async function databaseProblem({ settings }: Session, url: string | undefined): Promise<string | undefined> {
-  // Empty values count as not set.
-  const config = readConfig({ ...settings.environment(), DATABASE_URL: url ?? '', DATABASE_URL_FILE: '' });
   const tools = { log: SILENT_LOG, now: () => Date.now(), freeBytes: async () => 0, mend: false };
   try {
+    // Empty values count as not set.
+    const config = readConfig({ ...settings.environment(), DATABASE_URL: url ?? '', DATABASE_URL_FILE: '' });
     for await (const found of checkDatabase(config, tools))
       if (typeof found !== 'string' && !found.ok) return found.message;
     return undefined;

@@ -65,7 +65,10 @@ const channelList = z
   .pipe(z.array(channelId))
   .optional();
 
-/** One or several hosts, separated by commas, or none, like that of libpq. An `@` after them is part of the password. */
+/** An `@` behind a `/` or `#`, or behind the `?` of an address that has a password but no host so far: it ends a password. */
+const UNENCODED_PASSWORD = [/^\w+:\/\/[^?]*[/#][^?]*@/, /^\w+:\/\/[^@/?#[,]*:[^@/?#,]*[^@/?#,\d][^@/?#,]*\?.*@/];
+
+/** One or several hosts, separated by commas, or none, like that of libpq. */
 const databaseUrl = z
   .string()
   .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
@@ -73,7 +76,7 @@ const databaseUrl = z
     const url = URL.parse(
       text.replace(/^(\w+:\/\/(?:[^/?#]*@)?[^/?#,]*)(?:,[^/?#]*)?/, '$1').replace('@/', '@localhost/'),
     );
-    if (url === null || /[/?#].*@/.test(text.replace(/^\w+:\/\//, ''))) return false;
+    if (url === null || UNENCODED_PASSWORD.some((form) => form.test(text))) return false;
     return [url.username, url.password].every((part) => !/%(?![\da-f]{2})/i.test(part));
   }, 'must be like postgres://user:password@host:5432/name, with special characters of the password percent-encoded');
 

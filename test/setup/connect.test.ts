@@ -120,6 +120,7 @@ test('a person with a configuration token gets from nothing to an answer, and ev
   await connect.see(/\? Its address/);
   for (const [wrong, says] of [
     ['hello', /This is no address of a PostgreSQL/],
+    ['postgres://u:p/w@127.0.0.1/d', /special characters of the password percent-encoded/],
     ['postgres://u:p@127.0.0.1:9/d', /DATABASE_URL: .*ECONNREFUSED/],
   ] as const) {
     connect.enter(wrong);

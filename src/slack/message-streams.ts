@@ -79,6 +79,6 @@ export class MessageStreams {
     const { channel, ts, guard, signal, maxWaitMs } = request;
     const stopped = this.#client.send('chat.stopStream', { channel, ts }, { guard, signal, maxWaitMs });
     // It has ended already, or the edit that follows meets the same error.
-    return await stopped.catch(valueIf(true, isRefusedWith(/./)));
+    return await stopped.catch(valueIf(true, (error) => error instanceof SlackRefusedError));
   }
 }

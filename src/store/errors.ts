@@ -62,7 +62,7 @@ export function toStoreError(error: unknown): unknown {
   if (ACCESS_DENIED_SQLSTATES.test(code))
     return storeError(
       'denied',
-      `The database denied access (${reason}): check the user, password, database, permissions and sslmode in DATABASE_URL.`,
+      `The database denied access (${reason}): check the user, password, database and permissions, or whether it wants TLS (sslmode).`,
     );
   if (code === READ_ONLY_SQLSTATE) return storeError('unavailable', READ_ONLY_SENTENCE);
   if (TIMEOUT_SQLSTATES.test(code))
@@ -93,7 +93,7 @@ export function connectionError(error: unknown): StoreError {
       `DATABASE_URL is not a valid address (${reason}): percent-encode special characters in its password, for example / as %2F.`,
     );
   if (/^SASL: .*password/.test(reason))
-    return denied(`The database asks for a password (${reason}): name it in DATABASE_URL.`);
+    return denied(`The database asks for a password (${reason}): name it in the database's address.`);
   const known = toStoreError(error);
   return known instanceof StoreError ? known : outage(error);
 }

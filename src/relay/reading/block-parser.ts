@@ -107,6 +107,11 @@ const knownSchema = z.discriminatedUnion('type', [
   pictureSchema,
   z.looseObject({ type: z.literal('markdown'), text: z.string() }),
   z.looseObject({ type: z.literal('plain_text'), text: z.string() }),
+  // https://docs.slack.dev/apis/web-api/using-the-calls-api
+  z.looseObject({
+    type: z.literal('call'),
+    call: z.looseObject({ v1: z.looseObject({ name: optionalLabel, join_url: z.string().min(1) }) }),
+  }),
   z.looseObject({ type: z.enum(['url', 'button']), url: z.string().min(1), text: optionalLabel }),
 ]);
 const anyBlockSchema = z.looseObject({ type: z.string().catch('') });
@@ -117,8 +122,6 @@ const SHOWN_FIELDS = [
   ...['provider_name', 'author_name', 'rich_text_title', 'title', 'title_url', 'subtitle', 'caption'],
   ...['label', 'text', 'body', 'subtext', 'description', 'fields', 'accessory', 'element', 'elements'],
   ...['hint', 'details', 'output', 'sources', 'tasks', 'child_blocks', 'blocks', 'actions'],
-  // Of a call (https://docs.slack.dev/apis/web-api/using-the-calls-api).
-  ...['call', 'v1', 'name', 'join_url'],
 ];
 const CONTROL = /button|select|picker|_input$|^(?:overflow|checkboxes)$/;
 const controlsSchema = z.looseObject({ type: z.enum(['actions', 'context_actions', 'input', 'divider']) });
@@ -140,6 +143,10 @@ function parseBlock(raw: unknown, labels: Labels, depth: number): ParsedBlock[] 
   if (known?.type === 'image') return paragraph(pictureName(known));
   if (known?.type === 'markdown') return parseMarkdown(known.text);
   if (known?.type === 'plain_text') return paragraph(textPiece(unescapeHtml(known.text)));
+  if (known?.type === 'call') {
+    const { name, join_url } = known.call.v1;
+    return paragraph(linkPiece(join_url, unescapeHtml(name || join_url)));
+  }
   if (known !== undefined) return paragraph(linkPiece(known.url, unescapeHtml(known.text ?? known.url)));
   const block = anyBlockSchema.safeParse(raw).data;
   if (block === undefined) return [];

@@ -39,7 +39,7 @@ export const stopTriggerReplies = {
 
 /** The note on a message that waits behind a running turn. Slack lets nobody change it after a stop. */
 export const messageQueued =
-  "The agent is still working. It'll read this when it's done, unless somebody stops it.";
+  "The agent is still working. It'll read this when it's done. If somebody stops it, your message waits.";
 /** In place of that note, once its writer has pressed **Send now**. */
 export const passingOn = (count: number) =>
   `I'm passing your ${count === 1 ? 'message' : `${count} messages`} on to the agent.`;

@@ -55,7 +55,7 @@ describe('a control in a message shows', () => {
       call: { v1 },
     });
     const url = 'https://calls.example/7';
-    expect(readBlocks(call({ name: 'Lab meeting', join_url: url }))).toBe(`Lab meeting\n\n${url}`);
+    expect(readBlocks(call({ name: 'Lab meeting', join_url: url }))).toBe(`[Lab meeting](${url})`);
     expect(readBlocks(call({ name: '', join_url: url }))).toBe(url);
     const beside = { text: 'Join', blocks: [call({ name: 'Join', join_url: url })] };
     expect(read(beside)).toContain(url);

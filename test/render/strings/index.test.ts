@@ -17,7 +17,7 @@ test('the choice that lets steps of workflows ask says whom it lets in', () => {
 });
 
 test('the note on a message that waits stays true after a stop, which nobody can write into it', () => {
-  expect(strings.messageQueued).toMatch(/when it's done, unless somebody stops it\.$/);
+  expect(strings.messageQueued).toMatch(/when it's done\. If somebody stops it, your message waits\.$/);
 });
 
 describe('the sentence for a file that was left out', () => {

@@ -39,7 +39,7 @@ describe('a start', () => {
     const connection = await copyTemplateDatabase();
     const proxy = await DatabaseProxy.start(() => connection);
     onTestFinished(() => proxy.stop());
-    proxy.latencyMs = 1_500;
+    proxy.latencyMs = 6_000;
     const lines: string[] = [];
     const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
     const opening = openDatabase({ embedded: { connection: { ...connection, ...proxy.connection } }, log });

@@ -66,7 +66,10 @@ const channelList = z
   .optional();
 
 /** An `@` behind a `/` or `#`, or behind the `?` of an address that has a password but no host so far: it ends a password. */
-const UNENCODED_PASSWORD = [/^\w+:\/\/[^?]*[/#][^?]*@/, /^\w+:\/\/[^@/?#[,]*:[^@/?#,]*[^@/?#,\d][^@/?#,]*\?.*@/];
+const UNENCODED_PASSWORD = [
+  /^\w+:\/\/[^?]*[/#][^?]*@/,
+  /^\w+:\/\/[^@/?#[,]*:[^@/?#,]*[^@/?#,\d][^@/?#,]*\?.*@/,
+];
 
 /** One or several hosts, separated by commas, or none, like that of libpq. */
 const databaseUrl = z

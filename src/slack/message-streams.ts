@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { valueIf } from '../calls/retries-and-waits.ts';
-import { isPermanentRefusal, isRefusedWith, SlackError, SlackLeaseError } from './errors.ts';
+import { isPermanentRefusal, SlackError, SlackLeaseError, SlackRefusedError } from './errors.ts';
 import { type MessageRequest, type ShowOutcome, type ShowRequest, showNewest } from './live-edits.ts';
 import type { PostRequest } from './posting.ts';
 import type { RateLimitedClient } from './rate-limits.ts';

@@ -271,7 +271,8 @@ describe('the Home tab', () => {
     await openHome(hasty, strings.home.loading);
     slack.faults.add({ call: 'views.publish', fault: { kind: 'status', status: 503 }, times: 1 });
     const before = slack.calls.length;
-    const failed = () => slack.calls.slice(before).some(({ method, ok }) => method === 'views.publish' && !ok);
+    const failed = () =>
+      slack.calls.slice(before).some(({ method, ok }) => method === 'views.publish' && !ok);
     mend();
     read.resolve();
     await scene.until('the first attempt has failed', failed);

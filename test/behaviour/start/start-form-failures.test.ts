@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import * as strings from '../../../src/render/strings/index.ts';
 import { openStartFormScene } from '../../support/start-form-scene.ts';
 
@@ -164,7 +164,7 @@ test('a question is posted once or returned to its writer when the process ended
 });
 
 test('forms, commands and shortcuts work over HTTP too', async () => {
-  const http = await openStartFormScene({ transport: 'http' });
+  const http = await openStartFormScene({ transport: 'http' }, onTestFinished);
   const { channel, person } = http.personInChannel({ bot: false });
   await http.command(person, channel, 'help');
   await http.scene.until('it is answered', () =>

@@ -102,12 +102,15 @@ const LINE = /[^\n]{0,8000}\n|[^\n]{1,8000}/g;
  * Headings all have one level, below those of the page.
  */
 export function* markdownToHtml(text: string): Generator<string> {
-  for (const piece of pieces(withoutSignedLinks(text))) yield toHtml(piece);
+  // Behind a character that no text holds, what code keeps of a backslash is known.
+  const escaped = withoutSignedLinks(text.replaceAll('\ufdd3', '')).replace(BLOCK_MARKS, '\ufdd3\\$&');
+  for (const piece of pieces(escaped)) yield toHtml(piece);
 }
 
 function toHtml(text: string): string {
   const source = limitTables(limitNesting(text));
   return micromark(source, { extensions: markdownSyntax(source), htmlExtensions: HTML })
+    .replace(/\ufdd3\\?/g, '')
     .replace(/<(\/?)h[1-6]>/g, '<$1h4>')
     .replace(/<li>\ufdd2(\d+)>/g, '<li value="$1">')
     .replace(/<img src="[^"]*" alt="([^"]*)"[^>]*>/g, '[$1]')
@@ -136,12 +139,8 @@ function* pieces(text: string): Generator<string> {
   let piece = '';
   let lines = 0;
   let fence = '';
-  const marks = new Set(Array.from(text.matchAll(BLOCK_MARKS), ({ index }) => index));
-  for (const { 0: line, index } of text.matchAll(LINE)) {
-    piece +=
-      fence === ''
-        ? line.replace(/[-+>*]/g, (mark, at) => (marks.has(index + at) ? `\\${mark}` : mark))
-        : line;
+  for (const { 0: line } of text.matchAll(LINE)) {
+    piece += line;
     lines += 1;
     const mark = FENCE.exec(line)?.[1] ?? '';
     if (fence === '') fence = mark;

@@ -35,6 +35,14 @@ describe('Markdown as HTML', () => {
     expect(html('1. a\n   1. x\n   1. y\n1. b\n- c')).not.toContain('value');
   });
 
+  test('shows signs at the beginning of an item as they are, also in code', () => {
+    expect(html('- - strand')).toContain('<li>- strand</li>');
+    expect(html('- ```\n  - - a\n  ```')).toContain('<code>- - a\n</code>');
+    expect(html('1.  x\n\n    ```\n    > a\n    >sp|b\n    - + c\n    ```')).toContain(
+      '&gt; a\n&gt;sp|b\n- + c\n<',
+    );
+  });
+
   test('keeps every line of code that is longer than a piece in code', () => {
     const lines = Array.from({ length: 4_000 }, (_, at) => `x${at} = ${at}\n`);
     const pieces = [...markdownToHtml(`Before\n\n\`\`\`py\n${lines.join('\n')}\`\`\`\n\n**After**`)];

@@ -164,6 +164,9 @@ const pairs: [string, string][] = [
   ['- - - a\n\n- - -\n\n- - b', 'a\n\n\n\n\n- b'],
   ['| a |\n| - |\n| 1* |\n\n* p < 0.05', 'a1*\n\n* p < 0.05'],
   ['* n > 3\n\n* p < 0.05', 'n > 3p < 0.05'],
+  ['Hits:\n\n* p < 0.01\n\n* effect > 3', 'Hits:\n\np < 0.01effect > 3'],
+  ['1. - x\n   - y', 'xy'],
+  ['- - x\n\n    more\n  - y', 'xmorey'],
   ['Refs\n\n3. Ada 2020\n7. Bo 2021\n12. Cy 2022', 'Refs\n\n3. Ada 2020\n7. Bo 2021\n12. Cy 2022'],
   ['3. a\n4. b\n\nOr\n\n1. c\n1. d', 'ab\n\nOr\n\ncd'],
   [

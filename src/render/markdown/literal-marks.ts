@@ -19,12 +19,14 @@ const MORE_THAN = '(?=>)(?<=^[ \\t]*(?:[-+*]|\\d{1,3}[.)]) {1,3})>(?= ?[=\\d])';
 /** The first line of what stars mean below a table; another reader takes it for a list. */
 const VALUE = '[ \\t]?(?:[=:] ?)?(?:[PpQq](?:[- ]values?|_?adj)?|FDR) ?[<≤]';
 const SIGNIFICANCE = `(?<=^[ \\t]{0,3})\\*(?=${VALUE}[^]{0,60}?[^*]\\s\\*\\*${VALUE})`;
-/** The same where it says what one star means, in a paragraph of its own that no item comes before. */
-const ONE_STAR = `\\*(?=${VALUE}[^\\n]{0,200}(?:\\n[ \\t]{0,9}\\n|\\n?(?![^])))(?<=(?<!^[ \\t]{0,9}[-*+] [^\\n]{0,300})(?:(?<![^])|\\n[ \\t]{0,9}\\n|\\|[ \\t]{0,9}\\n)[ \\t]{0,3}\\*)`;
-/** The sign at the beginning of an item, such as that of a strand, a charge or a change: nobody begins a list there. */
-const ITEM_SIGN = '[-+*](?= {1,3}[^\\s*+-])(?<=^[ \\t]{0,40}(?:[-+*]|\\d{1,3}[.)]) {1,3}[-+*])';
+/** The same where it says what one star means, in a paragraph of its own beside no item. */
+const ONE_STAR = `\\*(?=${VALUE}[^\\n]{0,200}(?:\\n[ \\t]{0,9}\\n(?!\\s{0,9}\\* )|\\n?(?![^])))(?<=(?<!^[ \\t]{0,9}[-*+] [^\\n]{0,300})(?:(?<![^])|\\n[ \\t]{0,9}\\n|\\|[ \\t]{0,9}\\n)[ \\t]{0,3}\\*)`;
+/** A further item, deeper than the one that the sign stands in. */
+const NEXT_ITEM = '(?:[^\\n]*\\n(?=\\k<indent>[ \\t]{2}|[ \\t]*\\n)){1,20}?\\k<indent>[ \\t]{2,9}\\k<sign> ';
+/** The sign at the beginning of an item, such as that of a strand, a charge or a change, where it begins no list of items. */
+const ITEM_SIGN = `[-+*](?= {1,3}[^\\s*+-])(?<=^(?<indent>[ \\t]{0,40})(?:[-+*]|\\d{1,3}[.)]) {1,3}(?<sign>[-+*]))(?!${NEXT_ITEM})`;
 /** What begins no block, where Markdown has one. */
-const BLOCK_MARK = `${SEQUENCE_HEADER}|${MORE_THAN}|${SIGNIFICANCE}|${ONE_STAR}|${ITEM_SIGN}`;
+const BLOCK_MARK = `${SEQUENCE_HEADER}|${MORE_THAN}|${SIGNIFICANCE}|${ONE_STAR}`;
 /** What bold text holds: no other marks than stars that end a word. */
 const BOLD = `(?:[^*|\\n]|(?<=${WORD})\\*(?=[\\s,;:.)(/-]))`;
 /** Italics within a word: *N*6, 2*S*, 1*H*-indole, Δ*lacZ*, Man*p*-. */
@@ -66,7 +68,7 @@ const LITERAL = `(?:${ITEM_SIGN}|(?=[*_~\\]<>\\\\])(?:${[
 const LITERAL_HERE = new RegExp(LITERAL, 'muy');
 const LITERAL_OR_ESCAPE = new RegExp(`${LITERAL}|\\\\[^]`, 'gmu');
 /** The marks of all such lines in a text. */
-export const BLOCK_MARKS = new RegExp(BLOCK_MARK, 'gmu');
+export const BLOCK_MARKS = new RegExp(`${BLOCK_MARK}|${ITEM_SIGN}`, 'gmu');
 
 /** How many characters at `at` in text are marks that stand for themselves. */
 function literalLength(text: string, at: number): number {

@@ -132,7 +132,7 @@ export class OpenPart {
       ? { shownTo: source.trimEnd().length, closer: closerAtEnd(source, tree) }
       : incompleteEndOf(source, tree, count);
     const hold = Math.max(tail.shownTo, prefix.length);
-    const shown = { text: source, tree, sourceFrom: prefix.length, to: hold, closer: tail.closer };
+    const shown = { ...tail, text: source, tree, sourceFrom: prefix.length, to: hold, isOpen: !final };
     const segments = [...stable, ...segmentsOf(shown)];
     const end = at + hold - prefix.length;
     this.#advanceBase(source, tree);

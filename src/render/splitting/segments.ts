@@ -5,6 +5,7 @@ import { emojiNames, literalMarks } from '../markdown/literal-marks.ts';
 import {
   fenceAround,
   isTableTooWide,
+  lineEnd,
   linePrefix,
   lineStart,
   type MarkdownNode,
@@ -42,7 +43,7 @@ interface Insertion {
  * other formulas and around tables that are too wide for Slack, word joiners beside marks that Slack would not read, backslashes before marks that are data, and the host of a
  * link whose label names another one, or a word joiner that makes it text. Items whose numbers a list would change are lines.
  */
-function insertionsFor(text: string, node: MarkdownNode, isOnOneLine = false): Insertion[] {
+function insertionsFor(text: string, node: MarkdownNode, isOpen = false, isOnOneLine = false): Insertion[] {
   if (node.type === 'table' && isTableTooWide(text, node)) return fenceInsertions(text, node);
   const shown = shownSpan(text, node, isOnOneLine);
   if (shown !== undefined) return [{ at: node.start, to: node.end, text: shown, kind: 'replaces' }];
@@ -63,13 +64,13 @@ function insertionsFor(text: string, node: MarkdownNode, isOnOneLine = false): I
   // A backslash would belong to the address.
   if (node.type === 'link' && text.charAt(node.start) !== '[') return addressInsertions(text, node);
   const isLine = isOnOneLine || /^(?:heading|tableCell)$/.test(node.type);
-  const inner = node.children.flatMap((child) => insertionsFor(text, child, isLine));
+  const inner = node.children.flatMap((child) => insertionsFor(text, child, isOpen, isLine));
   const added: Insertion[] = wordJoinerPositions(text, node).map((at) => ({
     at,
     text: WORD_JOINER,
     kind: 'between',
   }));
-  if (node.type === 'list') added.push(...numberInsertions(text, node));
+  if (node.type === 'list') added.push(...numberInsertions(text, node, isOpen));
   const labelTo = node.type === 'link' ? node.children.at(-1)?.end : undefined;
   if (labelTo !== undefined) {
     const [label, destination] = [text.slice(node.start + 1, labelTo), text.slice(labelTo, node.end)];
@@ -84,21 +85,18 @@ function insertionsFor(text: string, node: MarkdownNode, isOnOneLine = false): I
 }
 
 /** Backslashes before the marks of numbers, which a list counts on from its first one: 3. and 7., as of references. */
-function numberInsertions(text: string, { children }: MarkdownNode): Insertion[] {
-  const numbers = children.map(
-    ({ start }) => /^\d{1,9}(?=[.)])/.exec(text.slice(start, start + 10))?.[0] ?? '',
-  );
-  const [first = ''] = numbers;
-  const isCounted =
-    numbers.every((number, at) => Number(number) === Number(first) + at) ||
-    numbers.every((number) => number === first);
-  // Another block in an item would take in the line that follows.
-  const isPlain = children.every(
-    (item) => item.children.length === 1 && item.children[0]?.type === 'paragraph',
-  );
+function numberInsertions(text: string, list: MarkdownNode, isOpen: boolean): Insertion[] {
+  // An unfinished item may still get a second block.
+  const items = isOpen && text.slice(list.end).trim() === '' ? list.children.slice(0, -1) : list.children;
+  const numbers = items.map(({ start }) => Number.parseInt(text.slice(start, start + 10), 10));
+  const isCounted = new Set(numbers).size < 2 || new Set(numbers.map((number, at) => number - at)).size < 2;
+  // Another block in an item would take in the line that follows, and such a line would make a heading or table of the items.
+  const isPlain =
+    items.every((item) => item.children.length === 1 && item.children[0]?.type === 'paragraph') &&
+    !/^[ \t>]*[-=|:][-=|: \t]*$/m.test(text.slice(list.start, lineEnd(text, lineEnd(text, list.end) + 1)));
   if (isCounted || !isPlain) return [];
-  return children.map(({ start }, at) => ({
-    ...{ at: start + (numbers[at] ?? '').length, text: ESCAPE },
+  return list.children.map(({ start }) => ({
+    ...{ at: start + text.slice(start).search(/\D/), text: ESCAPE },
     kind: 'between' as const,
   }));
 }
@@ -168,13 +166,14 @@ function fenceInsertions(text: string, node: MarkdownNode): Insertion[] {
   ];
 }
 
-/** A text up to `to` as segments; what precedes `sourceFrom` was added by the renderer. */
+/** A text up to `to` as segments; what precedes `sourceFrom` was added by the renderer. `isOpen`: its end still grows. */
 export function segmentsOf(options: {
   text: string;
   tree: MarkdownNode;
   sourceFrom: number;
   to: number;
   closer?: string;
+  isOpen?: boolean;
 }): Segment[] {
   const { text, sourceFrom, to, closer = '' } = options;
   const segments: Segment[] = [];
@@ -192,7 +191,7 @@ export function segmentsOf(options: {
   let isOpen = false;
   // Code whose end is still to come is text for the parser.
   const codeFrom = closer.startsWith('`') ? text.lastIndexOf('`', to - 1) : to;
-  for (const insert of insertionsFor(text, options.tree)) {
+  for (const insert of insertionsFor(text, options.tree, options.isOpen)) {
     if (insert.kind === 'closes' ? !isOpen : insert.at < at || insert.at >= to) continue;
     if (insert.kind === 'between' && insert.at > codeFrom) continue;
     const { to: end = insert.at } = insert;

@@ -26,7 +26,7 @@ const UNSEEN = /[\u2060*_~`\\<>[\]]/g;
  * slash, and that everybody sees.
  */
 const LABEL =
-  /^(?:[ -~\t\n\r\u00a0¡£§©«®°±²³µ¹»¿À-öø-ɏΆΈ-ώЀ-џ‐-―‘’“”†‡…′″⁰⁴-⁹⁺⁻₀-₉€™←→↔−≈≤≥々「」『』《》【】（）：！？ー가-힣ぁ-ゖァ-ヺ]|(?!丶)[一-鿿])*$/u;
+  /^(?:[ -~\t\n\r\u00a0¡£§©«®±²³µ¹»¿À-öø-ɏΆΈ-ώЀ-џ‐-―‘’“”†‡…′″⁰⁴-⁹⁺⁻₀-₉€™←→↔−≈≤≥々「」『』《》【】（）：！？ー가-힣ぁ-ゖァ-ヺ]|(?!丶)[一-鿿]|°(?=[CFK]?(?!\.?[\p{L}\p{N}])))*$/u;
 /** A character reference that may stand for what a label may not hold. */
 const REFERENCE = /&(?!(?:amp|lt|gt|quot);)#?\w+;/;
 /** What looks like the dot before the end of a host. */
@@ -99,7 +99,7 @@ export function hostNoteCost(text: string, index: number): number {
   const start = labelStarts(read).get(read.length);
   const label = start === undefined ? undefined : read.slice(start, -1);
   const isPlain =
-    label !== undefined && !/[\\`]/.test(label) && isSeen(label) && addressesIn(label).length === 0;
+    label !== undefined && !/[\\`$<]/.test(label) && isSeen(label) && addressesIn(label).length === 0;
   return isPlain ? 0 : host.length + ' ()'.length;
 }
 

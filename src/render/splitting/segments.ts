@@ -73,8 +73,9 @@ function insertionsFor(text: string, node: MarkdownNode, isOpen = false, isOnOne
   if (node.type === 'list') added.push(...numberInsertions(text, node, isOpen));
   const labelTo = node.type === 'link' ? node.children.at(-1)?.end : undefined;
   if (labelTo !== undefined) {
-    const [label, destination] = [text.slice(node.start + 1, labelTo), text.slice(labelTo, node.end)];
-    added.push(...bracketInsertions(label, node.start + 1, inner));
+    const [source, destination] = [text.slice(node.start + 1, labelTo), text.slice(labelTo, node.end)];
+    added.push(...bracketInsertions(source, node.start + 1, inner));
+    const label = withReplaced(source, node.start + 1, inner);
     const note = hostNote(label, destination);
     if (note !== '') added.push({ at: labelTo, text: note, kind: 'between' });
     // Also where the label is split, or the destination is one that only the parser reads.
@@ -99,6 +100,15 @@ function numberInsertions(text: string, list: MarkdownNode, isOpen: boolean): In
     ...{ at: start + text.slice(start).search(/\D/), text: ESCAPE },
     kind: 'between' as const,
   }));
+}
+
+/** The text of a label as it is shown: with what replaces its formulas. */
+function withReplaced(label: string, start: number, inner: readonly Insertion[]): string {
+  const replaced = inner.filter(({ kind }) => kind === 'replaces');
+  return replaced.reduceRight(
+    (shown, { at, to = at, text }) => shown.slice(0, at - start) + text + shown.slice(to - start),
+    label,
+  );
 }
 
 /** Backslashes before brackets of a label whose other one has a backslash: another reader would begin the link there. */

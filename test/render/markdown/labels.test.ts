@@ -31,7 +31,7 @@ const CLASSES = [
     'So',
   ],
 ];
-const PLAIN = new Set('\u00a0×§©®¡¿…！：？ー々²³¹±™¬¦¶°†‡′″⁰⁴⁵⁶⁷⁸⁹⁺⁻₀₁₂₃₄₅₆₇₈₉←→↔−≈≤≥');
+const PLAIN = new Set('\u00a0×§©®¡¿…！：？ー々²³¹±™¬¦¶†‡′″⁰⁴⁵⁶⁷⁸⁹⁺⁻₀₁₂₃₄₅₆₇₈₉←→↔−≈≤≥');
 const MOST = 40;
 /** The rows of a table that Slack shows as one that can be sorted. */
 const ROWS = 11;
@@ -79,6 +79,8 @@ const LABELS = [
     'one.ex**am**ple',
     'p.abc12.example',
     'https://p.abc12/',
+    'one°example',
+    'one°.example',
   ],
   ...[
     'https://[2001:db8::1]/',
@@ -193,6 +195,14 @@ describe('a label that hides or imitates another host', () => {
   });
 });
 
+test('a label is judged by what its formulas are shown as', () => {
+  const [part] = new AnswerSplitter().parts(`[one\\(.\\)example](https://${TARGET}/a)`, {
+    final: true,
+    most: 1,
+  });
+  expect(markdownOf(part?.blocks ?? [])).toBe(`[one.example (${TARGET})](https://${TARGET}/a)`);
+});
+
 /** What may stand before the host of an address, and looks like a host or ends one. */
 const PLAIN_USERS = [
   ...['one.example', 'onehost', 'localhost', '192.0.2.7', 'one.example:443', 'one.example%2Fa', ':secret'],
@@ -293,6 +303,7 @@ test.each([
   'v1.2.3',
   'NM_000492.4(CFTR):c.1521_1523del (p.Phe508del)',
   'p.Arg97Gly and p.Lys12Asnfs',
+  'At 37°C (or 42 °C), turned by 45°',
   'Lysis at −80 °C, 5′ → 3′, Ca²⁺ ≥ 10⁻³ M, CO₂',
 ])('the label %s stays as it is', (label) => {
   const link = `[${label}](https://${TARGET}/report.md)`;

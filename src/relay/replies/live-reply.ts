@@ -42,6 +42,8 @@ export class LiveReply {
   readonly #changes = this.#poller(() => this.#showLatest());
   /** Shows the changes of the status, while it is a message apart from the answer. */
   #statusChanges: Poller | undefined;
+  /** How often showing has failed since it last succeeded. */
+  #failures = 0;
   /** Why Slack has no place for the reply, once that is known. */
   unreachable: SlackError | undefined;
 
@@ -55,7 +57,7 @@ export class LiveReply {
     this.#messages = new ReplyMessages(work, turn, state, this.posts);
   }
 
-  /** Posts the first message, unless an earlier process has; the caller records it (`posts.recordWith`). From then on, every change is shown. */
+  /** Posts the first message if none has, for the caller to record (`posts.recordWith`). From then on, every change is shown. */
   async open(): Promise<void> {
     if (this.#stage !== 'unopened') return;
     await this.#messages.load();
@@ -81,9 +83,11 @@ export class LiveReply {
   /** Calls `show` after each change, while the reply is live and Slack has a place for it. */
   #poller(show: () => Promise<unknown>): Poller {
     const poll = async () => {
-      if (this.#isLive && this.unreachable === undefined) await show();
+      if (!this.#isLive || this.unreachable !== undefined) return;
+      await show();
+      this.#failures = 0;
     };
-    return new Poller({ poll, onError: (error, failures) => this.#onFailed(error, failures) });
+    return new Poller({ poll, onError: (error) => this.#onFailed(error) });
   }
 
   /** Shows the final text, in new messages where no edit is available; returns when people can read it. */
@@ -163,7 +167,7 @@ export class LiveReply {
   }
 
   /** Tries again after a pause that grows with the failures in a row, unless Slack has no place for the reply. */
-  async #onFailed(error: unknown, failures: number): Promise<void> {
+  async #onFailed(error: unknown): Promise<void> {
     if (!this.#isLive) return;
     if (isThreadUnreachable(error)) {
       this.unreachable = error;
@@ -171,8 +175,9 @@ export class LiveReply {
     }
     const { log } = this.#work.deps;
     log.warn({ err: error, turn: this.#turn.id }, 'the live reply could not be shown; trying again');
+    this.#failures += 1;
     this.onChanged();
-    const pauseMs = Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(failures));
+    const pauseMs = Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(this.#failures));
     await sleepUnlessAborted(pauseMs, this.#pendingEdits.signal);
   }
 
@@ -199,6 +204,8 @@ export class LiveReply {
           : await this.posts.permitToEdit(post.ts, this.#waitOf(outdated));
         await this.#editOrReplace(outdated, { permit });
       }
+      // While an answer grows, one poll shows many changes.
+      this.#failures = 0;
     }
   }
 

@@ -6,8 +6,8 @@ export interface PollerOptions {
   intervalMs?: number;
   startsAtOnce?: boolean;
   poll: () => Promise<void>;
-  /** Gets the error of a poll, unless it was stopped, and how many have failed in a row; polling continues after what it returns. */
-  onError: (error: unknown, failures: number) => unknown;
+  /** Gets the error of a poll, unless it was stopped; polling continues after what it returns. */
+  onError: (error: unknown) => unknown;
 }
 
 /** Polls at an interval or when it is asked to, one poll at a time. */
@@ -16,7 +16,6 @@ export class Poller {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #pollAgain = false;
-  #failures = 0;
   #isStopped = false;
   #stopped: AbortController | undefined;
 
@@ -63,10 +62,8 @@ export class Poller {
       this.#pollAgain = false;
       try {
         await this.#options.poll();
-        this.#failures = 0;
       } catch (error) {
-        this.#failures += 1;
-        if (!this.#isStopped) await this.#options.onError(error, this.#failures);
+        if (!this.#isStopped) await this.#options.onError(error);
       }
     }
     this.#running = undefined;

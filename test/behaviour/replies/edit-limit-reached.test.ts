@@ -9,6 +9,10 @@ import { openAppScene, pause } from '../../support/app-scene.ts';
 /** How long Slack allows no edits (ms). */
 const HOLD_MS = 12_000;
 
+/** After so many failures in a row, the next attempt would come after 15 s or more. */
+const SCATTERED_FAILURES = 6;
+const MAX_RECOVERY_MS = 12_000;
+
 const paragraphs = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => `Paragraph ${from + index} stands here.\n\n`).join('');
 const lines = (from: number, to: number) =>
@@ -47,12 +51,22 @@ const answers: Record<string, (turn: AgentTurn, dry: () => Promise<void>) => Pro
   },
 };
 
+let isGrowing = true;
+/** Writes more for as long as the test looks at it. */
+async function grow(turn: AgentTurn): Promise<void> {
+  for (let count = 1; isGrowing; count += 1) {
+    turn.write(`Step ${count} is done. `);
+    await pause(100);
+  }
+}
+
 const gates = new Map<string, PromiseWithResolvers<void>>(
   Object.keys(answers).map((name) => [name, Promise.withResolvers<void>()]),
 );
 const scene = await openAppScene({
   agent: {
     script: async (turn) => {
+      if (turn.text === 'growing') await grow(turn);
       await answers[turn.text]?.(turn, async () => gates.get(turn.text)?.promise);
     },
   },
@@ -66,6 +80,33 @@ async function holdOn(): Promise<void> {
   const blocked_until = sql<Date>`clock_timestamp() + ${HOLD_MS} * interval '1 ms'`;
   await db.updateTable('rate_limits').set({ blocked_until }).where('limit_key', '=', 'chat.update').execute();
 }
+
+test('scattered failures of edits hold up a growing answer no longer than the first one', async () => {
+  const channel = scene.channel();
+  const root = scene.ask(channel, 'growing');
+  const edits = () => scene.replies(channel, root).reduce((sum, { versions }) => sum + versions.length, 0);
+  const untilTwoMoreEdits = (withinMs?: number) => {
+    const before = edits();
+    return scene.until('it is edited twice more', () => edits() >= before + 2, withinMs);
+  };
+  const call = 'chat.update';
+  const error = { ok: false, error: 'internal_error' };
+  // The answer grows during each edit, so that another one follows at once.
+  const slowDown = () => slack.faults.add({ call, fault: { kind: 'latency', ms: 300 } });
+  let speedUp = slowDown();
+  await untilTwoMoreEdits();
+  for (let times = 1; times <= SCATTERED_FAILURES; times += 1) {
+    speedUp();
+    slack.faults.add({ call, fault: { kind: 'status', status: 200, body: error }, times: 1 });
+    speedUp = slowDown();
+    // One edit may be under way: the next one fails, and the one after that succeeds.
+    await untilTwoMoreEdits(times === SCATTERED_FAILURES ? MAX_RECOVERY_MS : undefined);
+  }
+  speedUp();
+  isGrowing = false;
+  await scene.finished(channel, root);
+  expect(scene.shown(channel, root)).toContain('Step 1 is done.');
+});
 
 describe('an answer that ends while Slack allows no edits', () => {
   const threads = new Map<string, { channel: Channel; root: Message }>();

@@ -5,7 +5,7 @@ beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
 /** A poller with an interval of one second, whose polls last until the test settles them. */
-function slowPoller(onFailures: (failures: number) => void = () => undefined) {
+function slowPoller() {
   const polls: PromiseWithResolvers<void>[] = [];
   const errors: unknown[] = [];
   const poll = () => {
@@ -13,11 +13,7 @@ function slowPoller(onFailures: (failures: number) => void = () => undefined) {
     polls.push(current);
     return current.promise;
   };
-  const onError = (error: unknown, failures: number) => {
-    errors.push(error);
-    onFailures(failures);
-  };
-  const poller = new Poller({ intervalMs: 1_000, poll, onError });
+  const poller = new Poller({ intervalMs: 1_000, poll, onError: (error) => errors.push(error) });
   return { poller, polls, errors };
 }
 
@@ -65,19 +61,6 @@ test('continues after a poll that failed', async () => {
   expect(polls).toHaveLength(2);
   polls[1]?.resolve();
   await poller.stop();
-});
-
-test('says how many polls have failed in a row', async () => {
-  const counts: number[] = [];
-  const { poller, polls } = slowPoller((failures) => counts.push(failures));
-  poller.start();
-  for (const fails of [true, true, false, true]) {
-    await vi.advanceTimersByTimeAsync(1_000);
-    if (fails) polls.at(-1)?.reject(new Error('the store is unavailable'));
-    else polls.at(-1)?.resolve();
-  }
-  await poller.stop();
-  expect(counts).toEqual([1, 2, 1]);
 });
 
 test('polls only when it is asked to, with or without a start, if it has no interval', async () => {

@@ -14,9 +14,6 @@ import { buttonUse, showButtonUse } from './used-buttons.ts';
 
 type FollowUpMessage = Pick<NewMessage, 'content'> & Partial<NewMessage>;
 
-/** Makes the message that a button sends; `late`: why it sends nothing any more. Undefined if what it needs is not kept. */
-type MessageFor = (turn: Turn, store: Store) => Promise<FollowUpMessage | { late: string } | undefined>;
-
 /** The buttons that send the agent a message, which is saved at once and waits in its thread like any other. Each works once. */
 export function messageButtons(
   deps: RelayDeps,
@@ -54,18 +51,21 @@ export function messageButtons(
   };
 }
 
-/** Sends the message of a button that nobody has used yet. In any case, the button's place then says who used it, or why it is late. */
+/**
+ * Sends what `messageFor` makes (`late`: why nothing any more; undefined: what it needs is not kept), unless somebody has used
+ * the button. In any case, the button's place then says who used it, or why it is late.
+ */
 async function addFollowUp(
   deps: RelayDeps,
   press: TurnPress,
   control: string,
-  messageFor: MessageFor,
+  messageFor: (turn: Turn, store: Store) => Promise<FollowUpMessage | { late: string } | undefined>,
   recordAudit?: (turn: Turn, store: Store) => Promise<void>,
 ): Promise<ControlOutcome | PressAnswer> {
   const claim = control === 'replace_sources' ? 'sources_message_ts' : 'button_message_ts';
   const known = await permittedTurn(deps, press, control);
   if (typeof known === 'string') return known;
-  const claimAndAdd = async (store: Store, trx: Transaction<Tables>) => {
+  const outcome = await deps.store.transaction(async (store, trx) => {
     // Like a stop, which locks the thread before it writes the turn.
     await store.threads.lock(known);
     const turn = await store.turns.get(press.workspace, press.turnId);
@@ -76,8 +76,7 @@ async function addFollowUp(
     await recordAudit?.(turn, store);
     await addPressedMessage(deps, { store, trx }, turn, press, message);
     return 'done';
-  };
-  const outcome = await deps.store.transaction(claimAndAdd);
+  });
   if (outcome === 'unknown') return outcome;
   const late = typeof outcome === 'string' ? undefined : outcome.late;
   const { messageTs } = press;

@@ -104,39 +104,19 @@ export async function noteIfPaused(deps: NoticeDeps, thread: ThreadKey): Promise
   return strings.waitsBehindStop(await stopRequesterName(deps, { ...thread, id }));
 }
 
-type PauseControl = 'send_paused' | 'discard_paused';
-
 /** Ends a pause as a button says, and updates the notice; `endings` holds what the notices say of pauses that ended here. */
 async function endPause(
   deps: RelayDeps,
   endings: LRUCache<string, () => Promise<string>>,
   press: TurnPress,
-  control: PauseControl,
+  control: 'send_paused' | 'discard_paused',
 ): Promise<ControlOutcome | PressAnswer> {
   const { workspace, turnId, person } = press;
   const turn = await permittedTurn(deps, press, control);
   if (typeof turn === 'string') return turn;
   const { channel, thread_ts } = turn;
   const thread = { workspace, channel, thread_ts };
-  const count = await sendOrDiscardPaused(deps, thread, press, control);
-  const textFor = control === 'send_paused' ? strings.pausedSent : strings.pausedDiscarded;
-  if (count !== undefined) endings.set(turnId, async () => textFor(count, await actorName(deps, press)));
-  // Also if the pause had ended: the process that ended it may not have updated the notice.
-  const render = async () => endedNotice((await endings.get(turnId)?.()) ?? strings.nothingPaused);
-  inBackground(editNotice(deps, thread, turnId, render, press.messageTs), deps.log, NOT_UPDATED);
-  if (count === undefined) return { outcome: 'over', told: strings.nothingPaused };
-  deps.log.info({ turn: turnId, person, control, count }, 'paused messages sent or discarded');
-  return 'done';
-}
-
-/** Ends a thread's pause; returns how many messages it held up, or undefined if it had ended before. */
-async function sendOrDiscardPaused(
-  deps: RelayDeps,
-  thread: ThreadKey,
-  { turnId, person }: TurnPress,
-  control: PauseControl,
-): Promise<number | undefined> {
-  return deps.store.transaction(async (store, trx) => {
+  const count = await deps.store.transaction(async (store, trx) => {
     await store.threads.lock(thread);
     if (!(await store.pausedThreads.resume(thread, turnId))) return undefined;
     const waiting = await store.pausedThreads.waitingMessages(thread);
@@ -146,6 +126,14 @@ async function sendOrDiscardPaused(
     await store.audit.add({ ...thread, kind: 'stop', user_id: person, turn_id: turnId, details });
     return waiting.length;
   });
+  const textFor = control === 'send_paused' ? strings.pausedSent : strings.pausedDiscarded;
+  if (count !== undefined) endings.set(turnId, async () => textFor(count, await actorName(deps, press)));
+  // Also if the pause had ended: the process that ended it may not have updated the notice.
+  const render = async () => endedNotice((await endings.get(turnId)?.()) ?? strings.nothingPaused);
+  inBackground(editNotice(deps, thread, turnId, render, press.messageTs), deps.log, NOT_UPDATED);
+  if (count === undefined) return { outcome: 'over', told: strings.nothingPaused };
+  deps.log.info({ turn: turnId, person, control, count }, 'paused messages sent or discarded');
+  return 'done';
 }
 
 /** Edits the notice, if the thread has it. `pressedTs`: a person has pressed it there, so that it need not be recorded. */
@@ -165,10 +153,7 @@ async function noticeOf({ store }: NoticeDeps, { workspace }: ThreadKey, id: str
   return (await store.posts.ofTurn({ workspace, id })).get(NOTICE_PART);
 }
 
-/**
- * Finishes a turn, once the thread has a notice that says how many messages are paused behind it. A pause may begin, and its
- * messages may change, until the turn is finished: the notice is posted and edited until it says what is true then.
- */
+/** Finishes a turn, after the notice of what is paused behind it: a pause may begin, and change, until the turn is finished. */
 export async function postPausedNoticeAndFinish(
   deps: NoticeDeps,
   posts: Pick<IdempotentPosts, 'post' | 'update'>,
@@ -206,7 +191,7 @@ async function countPausedOrResume({ store: rootStore }: NoticeDeps, thread: Thr
   });
 }
 
-/** The notice as it is now, with `count` from a moment ago; undefined if that has changed: then another edit follows. */
+/** The notice as it is now: of an ended pause if `count` is 0. Undefined if nothing is paused any more: another edit follows. */
 async function renderNotice(deps: NoticeDeps, thread: ThreadKey, turnId: string, count: number) {
   if (count === 0) return endedNotice(strings.nothingPaused);
   if ((await deps.store.pausedThreads.pausedBy(thread)) !== turnId) return undefined;

@@ -69,23 +69,13 @@ type ReviewRenderer = (most: number) => DisplayedReview;
 
 /** Reads a review, and returns what renders it; undefined while it has nothing to show. */
 async function renderReview(
-  context: SettledTurnContext,
+  { agent, taskId, deps, workspace, lease, memory }: SettledTurnContext,
   review: Review,
 ): Promise<ReviewRenderer | undefined> {
   const { status, messageId, errorMessage } = review;
   const sentence = (text: string) => () => ({ messages: [plainMessage(text)] });
   if (hasFailed(review)) return sentence(strings.reviewFailed(errorMessage ?? ''));
   if (messageId === null) return sentence(strings.reviewUnreadable);
-  const message = await readReview(context, messageId);
-  if (message === undefined && status === 'completed') return sentence(strings.reviewUnreadable);
-  if (message === undefined || UNFINISHED_STATUSES.includes(message.status)) return undefined;
-  const { blocks: findings } = message;
-  const splitter = await splitFindings(context, answerText(findings));
-  return (most) => reviewMessages(findings, most, splitter);
-}
-
-/** The message with a review's findings, which counts in the turn's memory; undefined if the service does not have it. */
-async function readReview({ agent, taskId, lease, memory }: SettledTurnContext, messageId: string) {
   const read = () =>
     undefinedIfNotFound(async () =>
       toReadReply(await agent.getMessage(taskId, messageId, { signal: lease.signal })),
@@ -94,11 +84,11 @@ async function readReview({ agent, taskId, lease, memory }: SettledTurnContext, 
     bytes: reply === undefined ? 0 : keptSizeOf(reply).bytes,
     isSettled: true,
   });
-  return memory.read('reply', read, sizeOf, { lease });
-}
-
-/** Splits a text into parts, which the splitter then holds, without holding up the process. */
-async function splitFindings({ deps, workspace, lease }: SettledTurnContext, text: string) {
+  const message = await memory.read('reply', read, sizeOf, { lease });
+  if (message === undefined && status === 'completed') return sentence(strings.reviewUnreadable);
+  if (message === undefined || UNFINISHED_STATUSES.includes(message.status)) return undefined;
+  const { blocks: findings } = message;
+  const text = answerText(findings);
   const splitter = new AnswerSplitter();
   const options = { final: true, most: MAX_REVIEW_MESSAGES };
   const splitMore = () => {
@@ -106,8 +96,9 @@ async function splitFindings({ deps, workspace, lease }: SettledTurnContext, tex
     if (!isMore) splitter.parts(text, options);
     return isMore;
   };
+  // Without holding up the process. The splitter then holds the parts.
   await deps.rendering.runAll(workspace.id, splitMore, lease.signal);
-  return splitter;
+  return (most) => reviewMessages(findings, most, splitter);
 }
 
 /** Posts a review with the rest of it as a file. If Slack takes no file, the rest follows in further messages. */

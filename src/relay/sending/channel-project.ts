@@ -23,11 +23,16 @@ const CREATE_POLL_MS = 250;
  * waits. The service cannot list projects, so after a creation with an unknown outcome the log names the possible
  * orphan, and another project is created.
  */
-async function ensureChannelProject(work: ThreadWork, thread: Thread, turnId: string): Promise<string> {
-  const { deps, workspace, lease } = work;
+async function ensureChannelProject(
+  { deps, workspace, lease }: ThreadWork,
+  thread: Thread,
+  turnId: string,
+): Promise<string> {
   const { store, log } = deps;
   const key = { workspace: thread.workspace, channel: thread.channel, account_id: thread.account_id };
-  for (let details: ProjectDetails | undefined; ; ) {
+  const warnOfOrphan = (sentence: string, project?: string) =>
+    log.warn({ ...key, project, code: 'orphaned_project' }, sentence);
+  for (let details: Awaited<ReturnType<typeof projectDetails>> | undefined; ; ) {
     throwIfInterrupted(lease);
     const known = await store.projects.projectIdOf(key);
     if (known !== undefined) return known;
@@ -39,43 +44,24 @@ async function ensureChannelProject(work: ThreadWork, thread: Thread, turnId: st
       continue;
     }
     if (intent === 'orphaned')
-      log.warn(
-        { ...key, code: 'orphaned_project' },
+      warnOfOrphan(
         'creating a project failed with an unknown outcome; the service may have an unused project',
       );
-    const id = await createProject(work, key, turnId, details);
+    const agent = deps.agent(thread.account_id);
+    const { id } = await agent.createProject(details, { guard: lease }).catch(async (error: unknown) => {
+      const wasNotCreated = error instanceof AgentError && error.outcome !== 'unknown';
+      // Without the lease the intent may belong to the process that has the turn now.
+      if (lease.remainingMs() > 0) await store.projects.release(key, turnId, wasNotCreated);
+      if (isForbidden(error)) throw new TurnEnded('refused', strings.newProjectForbidden, { cause: error });
+      throw error;
+    });
     if (await store.projects.bind(key, turnId, id)) {
       log.info({ ...key, project: id }, 'project created');
       return id;
     }
-    log.warn(
-      { ...key, project: id, code: 'orphaned_project' },
-      'a project was created after the channel got another; it stays at the service unused',
-    );
+    warnOfOrphan('a project was created after the channel got another; it stays at the service unused', id);
   }
 }
-
-/** Creates a project after its intent, which is released if the call fails. Throws TurnEnded if the service refuses it. */
-async function createProject(
-  { deps, lease }: ThreadWork,
-  key: ProjectKey,
-  turnId: string,
-  details: ProjectDetails,
-): Promise<string> {
-  try {
-    return (await deps.agent(key.account_id).createProject(details, { guard: lease })).id;
-  } catch (error) {
-    const wasNotCreated = error instanceof AgentError && error.outcome !== 'unknown';
-    // Without the lease the intent may belong to the process that has the turn now.
-    if (lease.remainingMs() > 0) await deps.store.projects.release(key, turnId, wasNotCreated);
-    if (isForbidden(error)) throw new TurnEnded('refused', strings.newProjectForbidden, { cause: error });
-    throw error;
-  }
-}
-
-/** A channel under a service account. */
-type ProjectKey = Pick<Thread, 'workspace' | 'channel' | 'account_id'>;
-type ProjectDetails = Awaited<ReturnType<typeof projectDetails>>;
 
 /**
  * The thread's project: the one that its channel had when the thread first needed one. Throws TurnEnded if people took that
@@ -135,10 +121,7 @@ async function projectDetails(workspace: WorkspaceClient, thread: Pick<Thread, '
   return { title: channel.name ?? thread.channel, description: channel.purpose };
 }
 
-/**
- * The setting `sync_project_name` after people chose a project, or wrote its texts: it no longer follows the channel's name.
- * A chosen project follows it again only if people ask for that.
- */
+/** The settings after people chose a project or wrote its texts: it follows its channel's name only if they ask for that. */
 export function followingOnceChosen(project: string, texts: object): Partial<Settings> {
   if (project !== '') return { sync_project_name: null };
   return Object.keys(texts).length > 0 ? { sync_project_name: false } : {};

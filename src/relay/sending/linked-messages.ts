@@ -74,8 +74,12 @@ async function followLink(
   const { linkMs } = deps.settings;
   const { url, channel } = link;
   const isElsewhere = channel !== message.channel;
-  const readIfAllowed = async (signal: AbortSignal) =>
-    (await linkDenial(work, message, channel, signal)) ?? (await readMessage(workspace, link, signal));
+  const place = { workspace: workspace.id, channel };
+  const asked = { ...message, person: message.user_id };
+  const readIfAllowed = async (signal: AbortSignal) => {
+    if (isElsewhere && (await closingAt(deps, place, signal)) !== undefined) return 'link_closed';
+    return (await linkDenialFor(workspace, asked, channel)) ?? (await readMessage(workspace, link, signal));
+  };
   try {
     const read = await withinMs(linkMs, interrupt, (signal) => retryTransient(() => readIfAllowed(signal)));
     if (read === undefined || typeof read === 'string') return read ?? 'link_late';
@@ -106,20 +110,6 @@ async function followLink(
   }
 }
 
-/** Why a message of this channel must not be read for the writer of a message, if so. */
-async function linkDenial(
-  { workspace, deps }: ThreadWork,
-  message: Message,
-  channel: string,
-  signal: AbortSignal,
-): Promise<FileReason | undefined> {
-  const isElsewhere = channel !== message.channel;
-  if (isElsewhere && (await closingAt(deps, { workspace: workspace.id, channel }, signal)) !== undefined)
-    return 'link_closed';
-  return linkDenialFor(workspace, { ...message, person: message.user_id }, channel);
-}
-
-/** Reads the linked message, or returns why it cannot be read. */
 async function readMessage(
   { readBack }: WorkspaceClient,
   { channel, ts, threadTs }: MessageLink,

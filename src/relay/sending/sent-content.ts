@@ -1,7 +1,7 @@
 import { withLists, withUnnamedWriter, withWriterName } from '../../render/prompt-frame.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text-format.ts';
-import type { FileNote, Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
+import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
 import { isFrozen } from '../../store/threads/turn-phase.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
@@ -45,15 +45,25 @@ export async function recordSentContent(
 ): Promise<boolean> {
   const { row } = work;
   const { turn } = row;
-  const { store } = work.deps;
-  const { outgoing, taskId, startedTaskId } = frozen;
+  const { store, settings } = work.deps;
+  const { outgoing, taskId, startedTaskId, lastMessageId } = frozen;
   const { message } = outgoing;
   if (message.state !== 'waiting') {
     // This run may have frozen it, in a statement whose answer did not reach us.
     if (message.state !== 'withdrawn' && isFrozen(await row.readUnlessStopped())) return true;
     throw new TurnEnded('withdrawn', null);
   }
-  const values = await valuesToFreeze(work, thread, turn, frozen);
+  const own = await contentToSend(work, thread, turn, frozen);
+  const quoting = { ...own, ...(await withFormerTasks(work, thread, message, taskId, own)) };
+  const instructions = frozen.hasInstructions
+    ? await withStandingInstructions(work, turn, taskId, quoting)
+    : NO_INSTRUCTIONS;
+  const intent = lastMessageId !== undefined && {
+    skill: quoting.skill ?? settings.skill ?? null,
+    sent_after_message_id: lastMessageId,
+    send_intended_at: new Date(),
+  };
+  const values = { ...quoting, ...instructions, ...intent };
   // What is asked may have changed since its task was started: while it waited, or after a refusal.
   const isBegun =
     thread.participant_ids.length > 0 &&
@@ -69,14 +79,11 @@ export async function recordSentContent(
     return true;
   };
   // The statement itself sees whether an earlier message has arrived.
-  return (await freeze()) || (await freezePastEmpty(work, turn, message, freeze));
+  return (await freeze()) || (await reassignOrFreeze(work, turn, message, freeze));
 }
 
-/**
- * After a freeze that was not recorded: gives the turn the earlier message that has arrived, or freezes its own message past
- * an earlier one that asks nothing. False if the turn's message must be read again.
- */
-async function freezePastEmpty(
+/** After a failed freeze: gives the turn the earlier message, or freezes past an empty one. False: the message is read again. */
+async function reassignOrFreeze(
   work: ThreadWork & { row: TurnRow },
   turn: Turn,
   message: Message,
@@ -95,23 +102,7 @@ async function freezePastEmpty(
   return false;
 }
 
-/** All that is recorded with a frozen message: its content after what it quotes, and the intent to send it if that is known. */
-async function valuesToFreeze(work: ThreadWork, thread: Thread, turn: Turn, frozen: Freeze) {
-  const { outgoing, taskId, lastMessageId, hasInstructions } = frozen;
-  const own = await contentToSend(work, thread, turn, frozen);
-  const quoting = { ...own, ...(await withFormerTasks(work, thread, outgoing.message, taskId, own)) };
-  const instructions = hasInstructions
-    ? await withStandingInstructions(work, turn, taskId, quoting)
-    : NO_INSTRUCTIONS;
-  const intent = lastMessageId !== undefined && {
-    skill: quoting.skill ?? work.deps.settings.skill ?? null,
-    sent_after_message_id: lastMessageId,
-    send_intended_at: new Date(),
-  };
-  return { ...quoting, ...instructions, ...intent };
-}
-
-/** The content of a message: of one that is sent again, what was sent before; else its own words and files, with those kept for it. */
+/** The content of a message: what was sent before, if it is sent again; else its own words and files, with those kept for it. */
 async function contentToSend(
   work: ThreadWork,
   thread: Thread,
@@ -128,7 +119,7 @@ async function contentToSend(
       skill,
       quoted_ids,
       attached_file_ids,
-      ...notesUnlessNone(notes),
+      ...(notes.length > 0 && { file_notes: notes }),
     };
   }
   const kept = await takeKeptFiles(work.deps.store, turn);
@@ -139,18 +130,15 @@ async function contentToSend(
     throw new TurnEnded('kept', strings.noUsableFiles, { emptyMessage: message });
   const text = withLists(outgoing.text || strings.filesOnly(attached.length), links, ...otherLists);
   const named = await withWriters(work, thread, { message, text, taskId });
+  const notes = [...kept.notes.filter(isNoteResent), ...attachments.notes];
   return {
     prompt: named.text,
     attached_file_ids: attached,
     skill: outgoing.choices.skill ?? null,
     quoted_ids: [...new Set([...outgoing.quotedIds, ...named.ids])],
-    ...notesUnlessNone([...kept.notes.filter(isNoteResent), ...attachments.notes]),
+    // Without notes, those that the turn has already stay.
+    ...(notes.length > 0 && { file_notes: notes }),
   };
-}
-
-/** Without notes, those that the turn has already stay. */
-function notesUnlessNone(notes: readonly FileNote[]): Pick<TurnUpdate, 'file_notes'> {
-  return notes.length > 0 ? { file_notes: [...notes] } : {};
 }
 
 /**

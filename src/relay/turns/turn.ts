@@ -1,7 +1,6 @@
 import * as strings from '../../render/strings/index.ts';
 import { ChannelGoneError, isPermanentRefusal, PayloadRefusedError } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { WholeMessage } from '../../store/threads/messages.ts';
 import { isAtService, isSendInDoubt } from '../../store/threads/turn-phase.ts';
 import { closeMessage, requeueMessage } from '../controls/messages-during-a-run.ts';
 import { sendStop } from '../controls/stop-control.ts';
@@ -29,27 +28,25 @@ const CHANNEL_MOVE_GRACE_MS = 3_000;
  * Throws an Interruption, or the lease's reason once it is lost.
  */
 export async function runTurn(context: TurnContext, isPoisoned: boolean): Promise<void> {
+  const { log } = context.deps;
+  if (isPoisoned) log.error({ turn: context.turn.id }, 'turn abandoned: too many attempts without progress');
   try {
-    const steps = isPoisoned ? abandon(context) : takeSteps(context);
-    await steps.catch((error: unknown) => endAfter(context, error));
+    const abandoned = new TurnEnded('abandoned', strings.retriesExhausted);
+    const steps = isPoisoned ? endEarly(context, abandoned) : takeSteps(context);
+    await steps.catch((error: unknown) => endOrRequeueAfter(context, error));
   } catch (error) {
     // Here Slack takes not even the sentence with which the turn would end.
     const isRefused = error instanceof PayloadRefusedError || (isPoisoned && isPermanentRefusal(error));
     if (!isRefused && !isThreadUnreachable(error)) throw error;
     if (error instanceof ChannelGoneError && (await hasMoved(context))) throw new Interruption('hand_over');
-    await endElsewhere(context, error);
+    await endAndTellAsker(context, error);
   } finally {
     await context.reply.suspend();
   }
 }
 
-function abandon(context: TurnContext): Promise<void> {
-  context.deps.log.error({ turn: context.turn.id }, 'turn abandoned: too many attempts without progress');
-  return endEarly(context, new TurnEnded('abandoned', strings.retriesExhausted));
-}
-
-/** Ends a turn whose thread is unreachable. */
-async function endElsewhere(context: TurnContext, error: unknown): Promise<void> {
+/** Ends a turn whose thread is unreachable; its asker is told in a direct message. */
+async function endAndTellAsker(context: TurnContext, error: unknown): Promise<void> {
   const { deps, reply, turn } = context;
   deps.log.warn({ err: error, turn: turn.id }, 'the thread of the reply is unreachable');
   await handleUnreachableThread(context);
@@ -65,7 +62,7 @@ async function hasMoved({ deps, turn, lease }: TurnContext): Promise<boolean> {
 }
 
 /** Ends the turn in its thread after an error of its steps, or lets its message wait again. Throws what leaves the turn open. */
-async function endAfter(context: TurnContext, error: unknown): Promise<void> {
+async function endOrRequeueAfter(context: TurnContext, error: unknown): Promise<void> {
   const { deps, turn, reply, lease } = context;
   if (isInterruption(error, 'hand_over') || error instanceof StoreError) throw error;
   if (lease.remainingMs() <= 0) throw error;
@@ -100,7 +97,10 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | und
   // The only message that waits goes alone: what the turn began with is all that is to be read.
   const isAlone = begun?.message.waiting_count === 1;
   const arrived = isAlone ? wholeMessage(begun.message) : await messageOfTurn(context, context.turn);
-  const message = await withFilesIfSeemsEmpty(context, arrived);
+  const botUserId = context.workspace.bot.userId;
+  // A message of which only the app_mention came may seem empty, and have files: then the rest of it is awaited.
+  const seemsEmpty = arrived.is_partial && isEmptyMessage(arrived.content ?? { text: '' }, botUserId);
+  const message = seemsEmpty ? await withOtherCopy(context, arrived) : arrived;
   await endTurnIfEmpty(context, context.turn, message);
   // Asked before the reply is opened, so that one statement asks for the permits of both calls.
   const postSharedChannelNotice = isAtService(context.turn) ? undefined : sharedChannelNotice(context);
@@ -113,24 +113,12 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | und
   const thread = begun?.thread;
   const sender = new Sender(context, { thread, message: isAlone ? message : undefined, channelSettings });
   await endTurnIfFilesOnly(context, context.turn, message, sender);
-  throwIfNotToBeSent(context, message);
-  return sendMessage(context, sender, known);
-}
-
-/** A message of which only the app_mention came may seem empty, and have files: then the rest of it is awaited. */
-async function withFilesIfSeemsEmpty(context: TurnContext, message: WholeMessage): Promise<WholeMessage> {
-  const botUserId = context.workspace.bot.userId;
-  const seemsEmpty = message.is_partial && isEmptyMessage(message.content ?? { text: '' }, botUserId);
-  return seemsEmpty ? withOtherCopy(context, message) : message;
-}
-
-/** Throws TurnEnded if the turn was stopped, or its message was closed or deleted. */
-function throwIfNotToBeSent({ turn, stopSignal }: TurnContext, { state }: WholeMessage): void {
   // A message that may have been sent is looked for before the stop counts.
-  if (!isSendInDoubt(turn)) stopSignal.throwIfAborted();
+  if (!isSendInDoubt(context.turn)) context.stopSignal.throwIfAborted();
   // An earlier process was ending the turn, and may have offered to try again.
-  if (state === 'closed') throw new TurnEnded('abandoned', strings.retriesExhausted);
-  if (state === 'withdrawn') throw new TurnEnded('withdrawn', null);
+  if (message.state === 'closed') throw new TurnEnded('abandoned', strings.retriesExhausted);
+  if (message.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
+  return sendMessage(context, sender, known);
 }
 
 /**

@@ -9,41 +9,30 @@ import type { TurnContext } from './turn-context.ts';
 
 /** Stops the run of a turn whose thread is unreachable, gracefully, and tells the asker in a direct message. */
 export async function handleUnreachableThread(work: TurnContext): Promise<void> {
-  const { deps, workspace, turn } = work;
+  const { deps, workspace, lease, turn } = work;
   const about = { workspace: workspace.id, turn: turn.id };
   const retry = <T>(step: () => Promise<T>) => withRetry(work, step, { about });
   await cancelRunInDoubt(work, retry);
   if (isAtService(turn) && !hasSettled(turn)) await cancelRun(deps, turn, retry);
-  const intent = unrecordedIntent(turn.started_at);
-  const telling = { ...about, step: 'telling the asker that the thread is unreachable' };
-  await withRetry(work, () => tellAsker(work, intent), { about: telling, orElse: () => undefined });
-}
-
-/**
- * The intent of a post that no row holds, so that an earlier process may have posted it at any time since `startedAt`. The
- * calls of that process ended with its lease: the thread is searched without a wait for them.
- */
-function unrecordedIntent(startedAt: Date) {
+  // No row holds this intent: an earlier process may have told them at any time since the turn began. Its calls ended with its
+  // lease, so that the direct message is searched without a wait for them.
   const intent = {
-    at: new Date(Math.min(startedAt.getTime(), Date.now() - SLACK_CALL_LIFETIME_MS)),
+    at: new Date(Math.min(turn.started_at.getTime(), Date.now() - SLACK_CALL_LIFETIME_MS)),
     record: async () => {
       intent.at = new Date();
     },
     forget: async () => undefined,
   };
-  return intent;
-}
-
-async function tellAsker(
-  { deps, workspace, lease, turn }: TurnContext,
-  intent: ReturnType<typeof unrecordedIntent>,
-): Promise<void> {
-  // The turn may have been reassigned to another person's earlier message since it was read.
-  const now = (await deps.store.turns.get(turn.workspace, turn.id)) ?? turn;
-  if (isBotId(now.asked_by)) return;
-  const channel = await workspace.posting.openDm(now.asked_by, lease);
-  // Whoever deleted the question expects no reply.
-  if ((await deps.store.messages.get(messageKeyOf(now)))?.state === 'withdrawn') return;
-  const message = async () => ({ text: strings.replyUnreachable(turn.channel) });
-  await postOnce(workspace, { channel, key: `${turn.id}/asker`, kind: 'notice', message }, intent, lease);
+  const tellAsker = async () => {
+    // The turn may have been reassigned to another person's earlier message since it was read.
+    const now = (await deps.store.turns.get(turn.workspace, turn.id)) ?? turn;
+    if (isBotId(now.asked_by)) return;
+    const channel = await workspace.posting.openDm(now.asked_by, lease);
+    // Whoever deleted the question expects no reply.
+    if ((await deps.store.messages.get(messageKeyOf(now)))?.state === 'withdrawn') return;
+    const message = async () => ({ text: strings.replyUnreachable(turn.channel) });
+    await postOnce(workspace, { channel, key: `${turn.id}/asker`, kind: 'notice', message }, intent, lease);
+  };
+  const telling = { ...about, step: 'telling the asker that the thread is unreachable' };
+  await withRetry(work, tellAsker, { about: telling, orElse: () => undefined });
 }

@@ -63,14 +63,14 @@ export class MidRunForwarding {
   offer(pause: string): boolean {
     if (this.#hasEnded || this.#exhaustedPauses.includes(pause)) return false;
     if (this.#forwarding !== undefined) return this.#isSeeking;
-    this.#forwarding = this.#forwardIn(pause).finally(() => {
+    this.#forwarding = this.#forwardInPause(pause).finally(() => {
       this.#forwarding = undefined;
     });
     return true;
   }
 
   /** Forwards a message in a pause. After a failure, which is logged, the message gets a turn of its own next. */
-  async #forwardIn(pause: string): Promise<void> {
+  async #forwardInPause(pause: string): Promise<void> {
     const { lease, deps } = this.#work;
     const { stopSignal } = this.#options;
     const over = new AbortController();
@@ -78,7 +78,7 @@ export class MidRunForwarding {
     const cancel = () => this.#cancel();
     stopSignal.addEventListener('abort', cancel);
     try {
-      if (await this.#forward(over.signal)) this.#exhaust(pause);
+      if (await this.#forwardNext(over.signal)) this.#exhaust(pause);
     } catch (error) {
       if (isInterruption(error, 'hand_over') || lease.signal.aborted) return;
       this.#exhaust(pause);
@@ -108,7 +108,7 @@ export class MidRunForwarding {
   }
 
   /** Forwards one message, if there is one; true if the agent gets no other in the same pause. */
-  async #forward(over: AbortSignal): Promise<boolean> {
+  async #forwardNext(over: AbortSignal): Promise<boolean> {
     this.#isSeeking = true;
     const turn = await this.#nextTurn().finally(() => {
       this.#isSeeking = false;
@@ -121,7 +121,7 @@ export class MidRunForwarding {
       // A channel's settings only shape a new task; this one exists.
       await new Sender(sending, { channelSettings: DEFAULT_SETTINGS }).send();
     } catch (error) {
-      return this.#endUnsent(turn, sending.row, error);
+      return this.#endAfter(turn, sending.row, error);
     }
     const { log } = this.#work.deps;
     log.info({ turn: this.#turn.id, forwarded: turn.id }, 'message forwarded to the silent run');
@@ -132,8 +132,8 @@ export class MidRunForwarding {
     return true;
   }
 
-  /** Ends the turn of a message that was not sent. True if the message waits again; throws an error that leaves its turn open. */
-  async #endUnsent(turn: Turn, row: TurnRow, error: unknown): Promise<boolean> {
+  /** Ends the turn of a message whose sending failed. True if the message waits again; throws what leaves the turn open. */
+  async #endAfter(turn: Turn, row: TurnRow, error: unknown): Promise<boolean> {
     const { deps, lease } = this.#work;
     // Without the lease the turn may belong to the process that has the thread now.
     if (lease.remainingMs() <= 0) throw error;
@@ -254,10 +254,7 @@ export async function closeIfUnchanged(
   });
 }
 
-/**
- * Deletes a turn that has sent nothing, and its reply. Its message waits again, with the edits that came meanwhile; false
- * if people deleted it.
- */
+/** Deletes a turn that sent nothing, with its reply. Its message, as edited meanwhile, waits again; false if it was deleted. */
 export async function requeueMessage(
   { store }: StoreDeps,
   turn: Turn,

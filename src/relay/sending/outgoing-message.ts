@@ -180,7 +180,7 @@ async function composeMessage(
   const quotedIds = [...new Set([own, ...more, ...others].flatMap(writersOf))];
   const items = await sharedItemsOf(scope, pointed.withFiles);
   const composed = { ...read, title, choices, quoted, quotedIds, items };
-  if (others.length === 0 || asked.isOfAnother) return { ...composed, text, notes };
+  if (others.length === 0 || asked.asksInOtherWords) return { ...composed, text, notes };
   const quotation = quotationOf(read.message, pointed, { names, botUserId, maxCharacters });
   return {
     ...composed,
@@ -191,7 +191,7 @@ async function composeMessage(
 
 /**
  * What a message asks, with its choices, and without what it quotes. One without words of its own asks in the words of the
- * message that it is about: then `isOfAnother` is set, and that message is not quoted, too.
+ * message that it is about: then `asksInOtherWords` is set, and that message is not quoted, too.
  */
 function askedIn(
   { user_id, content }: WholeMessage,
@@ -211,7 +211,7 @@ function askedIn(
   const named = isAnothers ? withWriterName(said, writerName(other, { names, botUserId })) : said;
   const whole = withLists(named, ...more.map((one) => readableText(one, names, botUserId)));
   const text = content?.isCorrection === true ? withLeadIn(strings.correctionPrefix, whole) : whole;
-  return { text, title, choices, isOfAnother: other !== undefined };
+  return { text, title, choices, asksInOtherWords: other !== undefined };
 }
 
 /** The quotation of the earlier and linked messages, with a note for each message of which only the beginning fits. */

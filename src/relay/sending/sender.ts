@@ -63,11 +63,11 @@ export class Sender {
   #thread: Thread | undefined;
   #message: WholeMessage | undefined;
   #outgoing: OutgoingMessage | undefined;
-  /** Time has passed since the turn was looked at: an attempt has failed, here or in another run, and nothing was frozen since. */
-  #isOutdated: boolean;
+  /** The turn is looked at again: an attempt has failed and nothing was frozen since, or a send that it repeats is in doubt. */
+  #mustLookAgain: boolean;
   /** The task that this run has started, until it is recorded. */
   #startedTaskId: string | null = null;
-  /** Whether this run has left the thread's task or project: once each, so that a service that contradicts itself causes no loop. */
+  /** The thread's task and project, if this run has left them: once each, so that a contradictory service causes no loop. */
   readonly #left = new Set<'task' | 'project'>();
   readonly #failingFiles = new Map<string, FilePatience>();
 
@@ -76,7 +76,7 @@ export class Sender {
     this.#known = known;
     this.#thread = known.thread;
     this.#message = known.message;
-    this.#isOutdated = work.row.turn.attempts > 0 || isFrozen(work.row.turn);
+    this.#mustLookAgain = work.row.turn.attempts > 0 || isFrozen(work.row.turn);
   }
 
   get #turn(): Turn {
@@ -122,14 +122,14 @@ export class Sender {
     }
   }
 
-  /** Takes a step with retries, with the thread as it is under the current account. Throws TurnEnded if an unsent message must not be sent. */
+  /** Takes a step with retries, with the thread under its current account. Throws TurnEnded if an unsent message must not go. */
   async #beforeSending<T>(step: (thread: Thread) => Promise<T>): Promise<T> {
     return this.#work.withRetry(async () => {
       if (!mayBeAtService(this.#turn)) await this.#throwIfUnwanted();
       try {
         return await step(await this.#threadUnderAccount());
       } catch (error) {
-        this.#isOutdated = true;
+        this.#mustLookAgain = true;
         this.#forgetRows();
         await this.#recordTask();
         throw error;
@@ -140,7 +140,7 @@ export class Sender {
   /** Throws if the turn was stopped, or its place or project was closed to it while it waited. */
   async #throwIfUnwanted(): Promise<void> {
     this.#work.stopSignal.throwIfAborted();
-    if (!this.#isOutdated) return;
+    if (!this.#mustLookAgain) return;
     const closing = await closingAt(this.#work.deps, this.#turn, this.#work.lease.signal);
     if (closing !== undefined) throw new TurnEnded('refused', strings.closedPlaces[closing]);
     const thread = await this.#threadUnderAccount();
@@ -190,7 +190,7 @@ export class Sender {
         return recordSentContent(this.#work, thread, frozen);
       });
       if (isDone) {
-        this.#isOutdated = false;
+        this.#mustLookAgain = false;
         this.#startedTaskId = null;
         // It is not needed again, and its tables may be large.
         this.#outgoing = undefined;
@@ -264,7 +264,7 @@ export class Sender {
   /** Delivers the message; after a wait, reads first what became of the turn. */
   async #tryToDeliver(taskId: string): Promise<void> {
     const { row, deps, stopSignal } = this.#work;
-    if (this.#isOutdated) await row.read();
+    if (this.#mustLookAgain) await row.read();
     // It is frozen no more if it has left its task, in a transaction whose answer did not reach us.
     if (!isFrozen(this.#turn)) throw new Interruption('send_again');
     // An earlier attempt may have recorded it although the commit's answer was lost.
@@ -273,15 +273,15 @@ export class Sender {
     try {
       this.#message ??= await messageOfTurn(this.#work, this.#turn);
       const resent = (await turnsResent(deps.store, this.#message)).filter(isSendInDoubt);
-      this.#isOutdated ||= resent.length > 0;
-      if (this.#isOutdated) {
+      this.#mustLookAgain ||= resent.length > 0;
+      if (this.#mustLookAgain) {
         await settleSends(task, resent);
         if (isAtService(this.#turn)) return;
         await this.#throwIfUnsentIsUnwanted();
       }
       await deliverOnce(task, stopSignal);
     } catch (thrown) {
-      this.#isOutdated = true;
+      this.#mustLookAgain = true;
       const error = await refusalOf(thrown, task);
       const isTaskClosed = error instanceof TurnEnded && error.more.isTaskClosed === true;
       if (isTaskClosed && (await this.#leaveTask(taskId))) throw new Interruption('send_again');
@@ -301,7 +301,7 @@ export class Sender {
     }
   }
 
-  /** After a "not found": leaves the thread's task, or else its project if the service no longer knows that. False if neither is left. */
+  /** After a "not found": leaves the thread's task, or else its project if that is gone. False if neither is left. */
   async #leaveLost(projectId: string, error: unknown): Promise<boolean> {
     if (!(error instanceof AgentNotFoundError) || error instanceof AccountGone) return false;
     return this.#work.withRetry(async () => {
@@ -315,10 +315,7 @@ export class Sender {
     });
   }
 
-  /**
-   * Leaves the thread's task for a new one, once, if a person has pressed **Try again**: the message is frozen anew, and quotes
-   * what was said in the former task. False for any other message.
-   */
+  /** Leaves the thread's task, once, after **Try again**: the message is frozen anew, and quotes it. False for other messages. */
   async #leaveTask(taskId: string): Promise<boolean> {
     const { resends_turn_id } = await messageOfTurn(this.#work, this.#turn);
     if (resends_turn_id === null || this.#left.has('task')) return false;

@@ -69,7 +69,7 @@ export async function ensureThreadTask(
 ): Promise<{ taskId: string; isRecorded: boolean }> {
   const { store, log } = deps;
   const agent = deps.agent(thread.account_id);
-  const endIfForbidden = (cause: unknown): never => throwIfRefused(cause, { projectId });
+  const endIfForbidden = (cause: unknown): never => throwRefusal(cause, { projectId });
   const find = async () => {
     const look = () => findAdoptableTask(deps, thread, projectId).catch(endIfForbidden);
     const found = await searchUntilSettled(look, deps.settings.resendMs, lease);
@@ -84,7 +84,7 @@ export async function ensureThreadTask(
   const start = async () => {
     const task = { projectId, ...options };
     await recordIntent(task);
-    const endIfRefused = (cause: unknown): never => throwIfRefused(cause, task);
+    const endIfRefused = (cause: unknown): never => throwRefusal(cause, task);
     const { id: taskId } = await agent.startTask(task, { guard: lease }).catch(endIfRefused);
     log.info({ task: taskId }, 'task started');
     return { taskId, isRecorded: false };
@@ -93,8 +93,8 @@ export async function ensureThreadTask(
   return once({ look, act: start, forget: () => store.threads.forgetTaskIntent(thread) }, lease);
 }
 
-/** Throws TurnEnded if the service does not know the model, or forbids the project; else the error itself. */
-function throwIfRefused(
+/** Throws TurnEnded for an unknown model or a forbidden project; else the error itself. */
+function throwRefusal(
   cause: unknown,
   { projectId, model }: { projectId: string; model?: string | undefined },
 ): never {

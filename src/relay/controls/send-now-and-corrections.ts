@@ -102,7 +102,7 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
   return { outcome: 'done', told };
 }
 
-/** Adds the newest words of a message that was sent as a new message; returns its key, or nothing if another press has done so. */
+/** Adds a new message with the newest words of a sent one; returns its key, or nothing if another press has done so. */
 async function addCorrection(
   deps: RelayDeps,
   { store, trx }: { store: Store; trx: Transaction<Tables> },
@@ -161,7 +161,7 @@ export async function sendInstead(
   // Without a run to stop, the words go next all the same.
   if (sent.length === 0) await store.transaction(sendNext);
   if (sent.length > 0) return answerSending(deps, sent, strings.sendingInstead);
-  // Another press has sent them, perhaps as a new message.
+  // They were sent before, perhaps as a new message, or deleted.
   const ts = (await store.earlyEdits.get(message))?.sent_as_ts ?? message.ts;
   return answerUnsent(deps, { ...message, ts });
 }

@@ -120,10 +120,7 @@ export class StopTriggers {
     return 'withdrawn';
   }
 
-  /**
-   * The turn whose post this is, if that is not recorded yet: Slack says in which thread it is, and whose. Throws a SlackError,
-   * after which Slack delivers the event again.
-   */
+  /** The turn whose post this is, before that is recorded: Slack says whose. Throws a SlackError: the event comes again. */
   async #turnPosting({ workspace, channel, ts }: MessageKey): Promise<Turn | undefined> {
     const slack = this.#deps.workspace(workspace);
     const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
@@ -168,7 +165,7 @@ export class StopTriggers {
     return location && this.#beginNextTurn(location, stop);
   }
 
-  /** Begins the turn of the message that waits next, if it came before the stop, so that it can be stopped before anything is sent. */
+  /** Begins the turn of the message that waits next, if it came before the stop: it is stopped before anything is sent. */
   async #beginNextTurn(thread: ThreadKey, { person, ts, control }: ThreadStopRequest) {
     const next = await this.#deps.store.messages.nextWaiting(thread);
     if (next === undefined || !isEarlierTs(next.ts, ts)) return undefined;

@@ -30,7 +30,7 @@ export interface StopRequest extends ControlRequest {
   /** The same turn, where the caller has just read it. */
   turn?: Turn;
   control?: string;
-  /** Called with the stop's transaction: sends something in place of what is stopped, so that nothing is paused. False cancels the stop. */
+  /** Has something sent instead, so that nothing is paused. False if it was sent or is gone before: then nothing is stopped. */
   instead?: (store: Store, trx: Transaction<Tables>) => Promise<boolean>;
 }
 
@@ -102,7 +102,7 @@ export class StopControl {
     return notice !== undefined && notice.state !== 'gone';
   }
 
-  /** Records a stop and pauses what waits behind it. Undefined if it comes too late; throws Interruption if `instead` cancels it. */
+  /** Records a stop and pauses what waits behind it; undefined if it is too late. Throws Interruption if `instead` cancels it. */
   async #recordRequest(known: Turn, { person, ts, instead }: StopRequest, isBackground: boolean) {
     const { workspace, id, channel, thread_ts } = known;
     return this.#deps.store.transaction(async (store, trx) => {
@@ -172,10 +172,7 @@ export async function sendStop(
   await store.stopRequests.markSent(turn, force ? 'forced' : 'graceful');
 }
 
-/**
- * Cancels the reply to a message. Where it has settled, or is not known, the task is cancelled, unless it works on a later
- * message. With `force`, the task is cancelled in any case.
- */
+/** Cancels the reply; if forced, or if that has settled or is unknown, the task: never while it works on a later message. */
 async function cancelAtService(
   agent: AgentClient,
   taskId: string,

@@ -136,10 +136,7 @@ function withoutRefusedBlocks(
 /** Slack's own failures in a row after which a message counts as refused. */
 const MAX_FAULTS = 3;
 
-/**
- * Sends parts, and counts Slack's own failures at each. Throws PayloadRefusedError after some in a row, if other calls succeed
- * meanwhile: then Slack fails at this message, which may have arrived nevertheless.
- */
+/** Sends parts. Throws PayloadRefusedError if Slack keeps failing at one while other calls succeed; it may have arrived. */
 function faultSender(workspace: FormWork['workspace']) {
   /** Failures in a row by part, and when the first was (`performance.now()`). */
   let faults: Map<string, { times: number; since: number }> | undefined;

@@ -123,7 +123,6 @@ export class IdempotentPosts {
     await this.record();
   }
 
-  /** Records the posts that are not recorded yet. */
   async record(): Promise<void> {
     await this.recordWith((posts) => this.#work.deps.store.posts.record(this.#turn, posts));
   }
@@ -144,7 +143,7 @@ export class IdempotentPosts {
     if (kind !== 'first') await this.record();
   }
 
-  /** Edits a part that is there, in the first of these forms that Slack accepts, however long the edit waits. Throws a SlackError. */
+  /** Edits a part that is there, in the first form that Slack accepts, however long the edit waits. Throws a SlackError. */
   async update(part: string, message: RenderedMessage, forms: readonly MessageForm[]): Promise<void> {
     const state = { isFinal: true, isBlank: false, unseenSinceMs: Date.now() };
     const { signal } = this.#work.lease;

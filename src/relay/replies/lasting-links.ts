@@ -80,7 +80,7 @@ const MAX_REQUESTS = 200;
 
 const CACHE_SIZE = 1_000;
 
-/** Returns a function that finds where a link leads now. Requests for the same link share one lookup; `resolve` ends with its signal. */
+/** Returns a function that finds where a link leads now: once for all who ask meanwhile. `resolve` ends with its signal. */
 export function linkFinder(
   links: Pick<ResultLinks, 'verify'>,
   resolve: (target: ResultLinkTarget, signal: AbortSignal) => Promise<ResultLinkDestination>,

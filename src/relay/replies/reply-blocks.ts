@@ -92,7 +92,7 @@ export function replyFingerprint({ status, content }: AgentMessage): string {
   return hash.update(JSON.stringify([status, content.map(growingLength), call])).digest('base64url');
 }
 
-/** The length of what may grow in a block. In a block of an unknown kind, only texts count: links and times may change at each read. */
+/** The length of what may grow in a block. Of an unknown kind, only texts count: links and times may change at each read. */
 function growingLength(block: ContentBlock): number {
   if (block.kind === 'text') return block.text.length;
   if (block.kind === 'tool_result') return block.content.length;

@@ -168,7 +168,6 @@ export class ReplyMessages {
     await this.#posts.removeAll(DRAFT_PREFIX);
   }
 
-  /** The message that a part should show now. */
   #find(part: string): RenderedMessage | undefined {
     return this.planned().find((one) => one.part === part)?.message;
   }

@@ -93,7 +93,6 @@ export class ReplyReader {
     await within(DUE_READ_TIMEOUT_MS, this.#awaited.promise, undefined);
   }
 
-  /** Ends the wait of `refresh`. */
   #endWait(): void {
     if (this.#times !== undefined) this.#times.dueUntil = 0;
     this.#awaited?.resolve();
@@ -257,7 +256,7 @@ export function isTaskSettled(status: string): status is 'completed' | 'cancelle
 
 /**
  * Lists the replies after our message: the one that names it (`named`), and those before the next message that name none.
- * Of several, a reply that has not failed counts.
+ * Of several that name it, the first that has not failed counts, or else the last.
  */
 async function listReplies({ agent, taskId, userMessageId, lease }: AnsweredMessage) {
   let named: string | undefined;

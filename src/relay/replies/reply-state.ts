@@ -151,7 +151,7 @@ export class ReplyState {
     if (!isDeepStrictEqual(before, this.#known)) this.#notifyChanged();
   }
 
-  /** Sets what became of the message's files, in place of the progress of their uploads. Only what people must know is shown at once. */
+  /** Sets what became of the message's files, in place of their progress. Only what people must know is shown at once. */
   setFileNotes(fileNotes: readonly FileNote[]): void {
     if (fileNotes.some(({ reason, remark }) => reason !== null || remark !== undefined))
       this.update({ fileNotes, uploadLines: [] });
@@ -199,7 +199,7 @@ export class ReplyState {
     if (!this.#known.isOver) this.update({ stopSentence: strings.stoppingFor(name) });
   }
 
-  /** The reply has settled in this phase; `notes` stand below the answer, `stoppedBy` is '' if nobody is known to have stopped it. */
+  /** The reply has settled in this phase; `notes` stand below the answer, `stoppedBy` is '' if nobody is known. */
   settle(reply: ReadReply, phase: ReplyPhase, notes: readonly string[], stoppedBy: string): void {
     const failure = phase === 'failed' ? strings.agentFailed(reply.error ?? '') : undefined;
     const sentence = phase === 'cancelled' ? strings.stopped(stoppedBy) : failure;
@@ -251,7 +251,7 @@ export class ReplyState {
     return figurePaths(this.#toShownReply(), this.#splitter);
   }
 
-  /** What is known of the reply, as it is to be shown. A stop is shown in place of a wait, and a wait in place of the agent's work. */
+  /** What is known of the reply, as it is to be shown: in place of the agent's work a wait, a stop, or the sentences of both. */
   #toShownReply(): DisplayedReply {
     const { waitCause, stopSentence, instructions, notes, buttonUse, isOver, ...known } = this.#known;
     const waitSentence = waitCause && strings.waits[waitCause];

@@ -255,7 +255,7 @@ async function chooseShown(
   return shown;
 }
 
-/** The texts of a settled turn's delimited tables. Empty if there are too many to compare, or one is too large or unreadable. Throws an AgentError. */
+/** The texts of a settled turn's delimited tables; none if they are too many, too large or unreadable. Throws an AgentError. */
 export async function resultTables(context: SettledTurnContext): Promise<string[]> {
   const { deps, turn, memory } = context;
   const claims = await deps.store.results.ofThread(turn);

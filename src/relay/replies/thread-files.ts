@@ -76,7 +76,7 @@ export class ThreadFiles {
     return new Map(shared.map(({ part, dedupe_key: id }) => [part, id]));
   }
 
-  /** Attaches the rest of an answer as a file, once; false if Slack takes no file, or shows none. Throws a SlackError that may pass. */
+  /** Attaches the rest of an answer as a file, once; false if Slack takes or shows none. Throws a SlackError that may pass. */
   async attach(part: string, rest: Pick<AnswerRest, 'name' | 'title' | 'content'>): Promise<boolean> {
     const { name, title, content } = rest;
     const bytes = Buffer.from(content, 'utf8');

@@ -147,7 +147,6 @@ class AttachmentBatch {
     this.#showProgress(item, { state: 'over', outcome: outcome.note });
   }
 
-  /** The outcome of an item that is left out. */
   #omitted({ shared }: BatchItem, refusal: FileRefusal): Outcome {
     const { turn, deps } = this.#request;
     const file = shared.kind === 'file' ? shared.file : undefined;
@@ -188,7 +187,6 @@ class AttachmentBatch {
     return { ...uploaded, note: { name, reason: null, sizeBytes, ...(await remark(this.#signal)) } };
   }
 
-  /** What is uploaded for an item, or why nothing is. */
   async #sourceOf(item: BatchItem): Promise<UploadSource | FileReason> {
     const { shared } = item;
     if (shared.kind === 'left_out') return shared.reason;

@@ -26,7 +26,7 @@ export async function lastMessageId(agent: AgentClient, taskId: string): Promise
   return (await agent.lastMessage(taskId))?.id ?? '';
 }
 
-/** The TurnEnded that the service's refusal of a message means, if the message's task is closed or its skill unknown; else the error itself. */
+/** The TurnEnded that a refusal of a message means, if its task is closed or its skill unknown; else the error itself. */
 export async function refusalOf(error: unknown, { agent, taskId, deps, row }: Delivery): Promise<unknown> {
   if (isBusy(error)) {
     const { status } = await agent.getTask(taskId);
@@ -44,9 +44,8 @@ export async function refusalOf(error: unknown, { agent, taskId, deps, row }: De
 
 /**
  * Finds out whether sends in doubt reached the service: the turn's own, and those of the turns whose message it sends again.
- * The message is searched for until the list of the task's messages has settled. Records what was found, or that the turn
- * was surely not sent. Without a call, which this run knows, that needs no search. Throws AgentError, and what
- * `sleepWithLease` does.
+ * The message is searched for until the list of the task's messages has settled, unless this run knows that there was no
+ * call. Records what was found, or that the turn was surely not sent. Throws AgentError, and what `sleepWithLease` does.
  */
 export async function settleSends(task: Delivery, resent: readonly Turn[] = []): Promise<void> {
   const { row, lease, deps } = task;

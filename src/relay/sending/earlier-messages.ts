@@ -115,7 +115,7 @@ export async function withFormerTasks(
   return { prompt: whole, quotation_length: whole.length - prompt.length, quoted_ids: [...quoted] };
 }
 
-/** The messages of the thread's former tasks without the question that is asked now, with the people whose words they may repeat. */
+/** The messages of the thread's former tasks, without the question that is asked now, and the people whom they may quote. */
 async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string, message: Message) {
   const { deps, workspace } = work;
   const said = await deps.store.messages.saidInFormerTasks(thread, taskId);

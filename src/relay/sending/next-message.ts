@@ -104,7 +104,7 @@ async function refuse(
   if ((await tellRefused(deps, message, why)) && closing !== undefined) told.add(closing);
 }
 
-/** Reads a message's text from Slack, and saves it; withdraws a message that is gone. Returns `unread` if Slack refuses it, or keeps failing. */
+/** Reads a message from Slack, and saves it; withdraws one that is gone. Returns `unread` if Slack refuses it or keeps failing. */
 async function readBack(work: ThreadWork, message: Message, patiently: typeof withRetry) {
   const { store } = work.deps;
   const { channel, thread_ts: threadTs, ts, user_id } = message;

@@ -56,10 +56,7 @@ const POST_NEW_THINGS = [postLaterResults, postReviews];
 /** What a check has found: nothing more can come (`over`), the state of work in the background, or no such work (`quiet`). */
 type Finding = 'over' | OpenState | 'quiet';
 
-/**
- * Jobs that check tasks after their turns: they post what a task made, and say how its work in the background stands. The
- * thread's next turn may run meanwhile.
- */
+/** Jobs that check tasks after their turns: they post what a task made, and say how its work in the background stands. */
 export function followUpJobs(deps: RelayDeps): JobKind {
   const { watchMs, watchIntervalMs } = deps.settings;
   const isWatching = watchMs > 0;
@@ -85,7 +82,7 @@ export function followUpJobs(deps: RelayDeps): JobKind {
   };
 }
 
-/** Checks a task once. After an error that may pass by itself, it returns `quiet`; throws others. */
+/** Checks a task once. Returns `quiet` if it is not found, or its thread is unreachable; throws other errors. */
 async function checkOnce(
   deps: RelayDeps,
   job: Job,
@@ -97,11 +94,12 @@ async function checkOnce(
   if (turn === undefined || turn.thread_task_id === null) return 'over';
   if (workspace === undefined) return 'quiet';
   const { account_id, thread_task_id: taskId } = turn;
+  // Apart from the memory of the thread's next turn, which may run meanwhile.
   const holder = { workspace: turn.workspace, id: `follow-up of ${turn.id}` };
   const memory = deps.replyMemory.of(holder, account_id);
   try {
     const agent = deps.agent(account_id);
-    // Before the place is looked at: a stop reaches the service from a closed place, too.
+    // In a closed place, too: a stop must reach the service from there.
     const background = await updateBackgroundNotices({ deps, workspace, lease }, turn, notice);
     const isClosed = (await closingAt(deps, job, lease.signal)) !== undefined;
     // A turn at work in the thread posts the new things at its end.
@@ -219,7 +217,7 @@ export function isOpen(state: BackgroundState): state is OpenState {
   return state === 'working' || state === 'stopping';
 }
 
-/** Shows a state in a turn's notice. Once the work has ended, the notice gets another name, and is not changed again. Throws a SlackError. */
+/** Shows a state in a turn's notice. Once work has ended, its notice gets another name, and stays. Throws a SlackError. */
 async function updateBackgroundNotice(
   work: ThreadWork,
   turn: TurnLocation,

@@ -33,7 +33,6 @@ export async function followReply(
     state.update({ plansFirst: true, buttonUse: await buttonUse(deps, context.turn) });
   const showPlanAnswerSoon = () =>
     inBackground(showPlanAnswer(context), deps.log, 'could not show who answered a plan');
-  /** The people whose messages the run has got, by name. */
   const writers = new Set<string>();
   // Of a message that is sent again, the reply to the first one says who pressed the button.
   const showAskers = async () => (resendsTurnId === null ? nameAskers(context, writers) : undefined);

@@ -162,10 +162,7 @@ export class TurnContext implements ThreadWork {
     };
   }
 
-  /**
-   * A reader of the reply with this id. Each read is shown, and lets a run that pauses have the thread's next message. It
-   * throws once Slack has no place for the reply.
-   */
+  /** A reader of this reply: each read is shown, and may let the run have a message. Throws once Slack has no place for it. */
   async startReading(message: AnsweredMessage, replyId: string): Promise<ReplyReader> {
     const { memory } = await this.task();
     const reader = new ReplyReader(message, replyId, {

@@ -146,7 +146,7 @@ async function beginNextTurn(work: ThreadWork, thread: ThreadWithWork) {
   }
 }
 
-/** Begins a turn, also if the answer of the first statement is lost: then the turn may exist. Undefined if it is refused. */
+/** Begins a turn; undefined if it is refused. If the first answer is lost, the turn may exist, but no reply was posted yet. */
 async function beginTurnSurely(work: ThreadWork, message: AllowedMessage): Promise<Turn | undefined> {
   const id = nextTurnId();
   const begin = () => beginTurnOrRefuse(work, id, message);
@@ -157,7 +157,7 @@ async function beginTurnSurely(work: ThreadWork, message: AllowedMessage): Promi
   });
 }
 
-/** Asks for what the first reply needs, while its turn is being recorded. Both calls ask at once, so that one statement serves them. */
+/** Asks for what the first reply needs, while its turn is being recorded: at once, so that one statement serves both calls. */
 function prepareFirstReply({ workspace, lease: guard }: ThreadWork, { channel }: Message): FirstReply {
   const begunAt = performance.now();
   const isShared = isDirectChannel(channel) ? undefined : workspace.people.sharing(channel, guard.signal);

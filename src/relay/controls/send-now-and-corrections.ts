@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { MessageKey, Tables, ThreadKey, Turn } from '../../store/schema.ts';
+import type { Message, MessageKey, Tables, ThreadKey, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { hasSettled } from '../../store/threads/turn-phase.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
@@ -95,10 +95,10 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
   );
   if (sent === undefined) {
     const ts = (await store.earlyEdits.get(key))?.sent_as_ts ?? press.ts;
-    return { outcome: 'over', told: await outcomeOf(deps, { ...key, ts }, strings.messageQueued) };
+    return { outcome: 'over', told: (await fateOf(deps, { ...key, ts }, strings.messageQueued))?.told };
   }
   refreshPausedNotice(deps, { ...turn, ts: press.ts });
-  const told = isBusy ? await outcomeOf(deps, sent, strings.messageQueued) : strings.passingOn(1);
+  const told = isBusy ? (await fateOf(deps, sent, strings.messageQueued))?.told : strings.passingOn(1);
   return { outcome: 'done', told };
 }
 
@@ -181,10 +181,10 @@ const MAX_LOOKS = 600;
 
 /** The answer to a press that has sent nothing: what became of the message before. */
 async function answerUnsent(deps: RelayDeps, key: MessageKey): Promise<PressAnswer> {
-  const told = await outcomeOf(deps, key);
-  if (told === undefined) return answerSending(deps, [key], strings.passingOn(1));
-  const isWaiting = told === strings.notPassedOn;
-  return { outcome: 'done', told, ...(isWaiting && { replacement: noteOf(told, [key]) }) };
+  const fate = await fateOf(deps, key);
+  if (fate === undefined) return answerSending(deps, [key], strings.passingOn(1));
+  const isWaiting = fate.state === 'waiting';
+  return { outcome: 'done', told: fate.told, ...(isWaiting && { replacement: noteOf(fate, [key]) }) };
 }
 
 /** The answer to a press that has sent messages: says `now`, and later what became of them. */
@@ -192,8 +192,8 @@ function answerSending(deps: RelayDeps, keys: readonly MessageKey[], now: string
   const later = async () => {
     for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
       await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
-      const told = await outcomeOfAll(deps, keys);
-      if (told !== undefined) return noteOf(told, keys);
+      const fate = await fateOfAll(deps, keys);
+      if (fate !== undefined) return noteOf(fate, keys);
     }
     return undefined;
   };
@@ -201,30 +201,38 @@ function answerSending(deps: RelayDeps, keys: readonly MessageKey[], now: string
 }
 
 /** The note that says what became of messages. One that still waits may be sent in place of what the agent writes. */
-function noteOf(told: string, [first]: readonly MessageKey[]): RenderedMessage {
-  if (told !== strings.notPassedOn || first === undefined) return { text: told, blocks: [] };
+function noteOf({ state, told }: Fate, [first]: readonly MessageKey[]): RenderedMessage {
+  if (state !== 'waiting' || first === undefined) return { text: told, blocks: [] };
   return noteWithButtons(told, ['send_instead'], first.ts);
 }
 
-/** What became of messages that somebody asked to send, except deleted ones; undefined while one is on its way. */
-async function outcomeOfAll(deps: RelayDeps, keys: readonly MessageKey[]): Promise<string | undefined> {
-  const outcomes = await Promise.all(keys.map((key) => outcomeOf(deps, key)));
-  if (outcomes.includes(undefined)) return undefined;
-  // One that still waits counts before those that were sent.
-  if (outcomes.includes(strings.notPassedOn)) return strings.notPassedOn;
-  return outcomes.find((told) => told !== strings.sendNowTooLate('withdrawn')) ?? outcomes[0];
+/** What became of a message that somebody asked to send, and the sentence that says so. */
+interface Fate {
+  state: Message['state'] | 'paused' | 'unknown';
+  told: string;
 }
 
-/** What became of a message that somebody asked to send; undefined while it is on its way. */
-async function outcomeOf(
+/** What became of messages that somebody asked to send, except deleted ones; undefined while one is on its way. */
+async function fateOfAll(deps: RelayDeps, keys: readonly MessageKey[]): Promise<Fate | undefined> {
+  const fates = await Promise.all(keys.map((key) => fateOf(deps, key)));
+  if (fates.includes(undefined)) return undefined;
+  // One that still waits counts before those that were sent.
+  const waiting = fates.find((fate) => fate?.state === 'waiting');
+  return waiting ?? fates.find((fate) => fate?.state !== 'withdrawn') ?? fates[0];
+}
+
+/** What became of one; undefined while it is on its way: being sent, or to be sent once the run takes it (`is_urgent`). */
+async function fateOf(
   deps: RelayDeps,
   key: MessageKey,
-  ifWaiting: string = strings.notPassedOn,
-): Promise<string | undefined> {
+  toldIfWaiting: string = strings.notPassedOn,
+): Promise<Fate | undefined> {
   const message = await deps.store.messages.get(key);
-  if (message === undefined) return strings.controlFailed.unknown;
+  if (message === undefined) return { state: 'unknown', told: strings.controlFailed.unknown };
   const { state, is_urgent: isUrgent } = message;
   if (state === 'sending') return undefined;
-  if (state !== 'waiting') return strings.sendNowTooLate(state);
-  return (await noteIfPaused(deps, message)) ?? (isUrgent ? undefined : ifWaiting);
+  if (state !== 'waiting') return { state, told: strings.sendNowTooLate(state) };
+  const paused = await noteIfPaused(deps, message);
+  if (paused !== undefined) return { state: 'paused', told: paused };
+  return isUrgent ? undefined : { state, told: toldIfWaiting };
 }

@@ -60,10 +60,13 @@ export class StopTriggers {
 
   async #handleReaction(trigger: ReactionTrigger): Promise<StopOutcome> {
     const { workspace, channel, target: ts } = trigger;
+    const key = { workspace, channel, ts };
     const outcome = await this.#stopByReaction(trigger);
-    if (outcome !== 'ignored')
-      this.#tellPerson(trigger, await this.#threadRootOf({ workspace, channel, ts }), outcome);
-    if (outcome === 'withdrawn') refreshPausedNotice(this.#deps, { workspace, channel, ts });
+    if (outcome === 'ignored') return outcome;
+    const { messages, posts } = this.#deps.store;
+    const marked = (await messages.get(key)) ?? (await posts.turnOf(key));
+    this.#tellPerson(trigger, marked?.thread_ts, outcome);
+    if (outcome === 'withdrawn') refreshPausedNotice(this.#deps, key);
     return outcome;
   }
 
@@ -73,24 +76,15 @@ export class StopTriggers {
     const outcome = await this.#stopThread({ workspace, channel, thread_ts }, stop);
     this.#tellPerson(trigger, thread_ts, outcome);
     // Slack leaves the session's state to the app.
-    if (outcome === 'nothing' || outcome === 'over')
-      this.#reactivateSession({ workspace, channel, thread_ts });
+    const sessions = this.#deps.workspace(workspace)?.sessions;
+    if (sessions !== undefined && (outcome === 'nothing' || outcome === 'over')) {
+      const active = sessions.setStatus({ channel, threadTs: thread_ts }, 'active');
+      inBackground(active, this.#deps.log, 'could not reactivate an agent session');
+    }
     return outcome;
   }
 
-  #reactivateSession({ workspace, channel, thread_ts: threadTs }: ThreadKey): void {
-    const sessions = this.#deps.workspace(workspace)?.sessions;
-    if (sessions === undefined) return;
-    const active = sessions.setStatus({ channel, threadTs }, 'active');
-    inBackground(active, this.#deps.log, 'could not reactivate an agent session');
-  }
-
-  /** The thread of a reaction's message, for our own posts as well as people's; undefined if it is not known. */
-  async #threadRootOf(key: MessageKey): Promise<string | undefined> {
-    const { messages, posts } = this.#deps.store;
-    return (await messages.get(key))?.thread_ts ?? (await posts.turnOf(key))?.thread_ts;
-  }
-
+  /** Tells the person privately; not after `done`, which the thread shows, or `refused`: `mayUseControl` has told them. */
   #tellPerson(actor: ChannelActor, threadTs: string | undefined, outcome: StopOutcome): void {
     if (outcome === 'done' || outcome === 'refused' || outcome === 'ignored') return;
     const { workspace, channel, person } = actor;

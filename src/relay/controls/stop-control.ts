@@ -102,7 +102,7 @@ export class StopControl {
     return notice !== undefined && notice.state !== 'gone';
   }
 
-  /** Records a stop and pauses what waits behind it; undefined if it is too late. Throws Interruption if `instead` cancels it. */
+  /** Records a stop; the first pauses what waits, unless it has `instead`, which may cancel it. Undefined if too late. */
   async #recordRequest(known: Turn, { person, ts, instead }: StopRequest, isBackground: boolean) {
     const { workspace, id, channel, thread_ts } = known;
     return this.#deps.store.transaction(async (store, trx) => {
@@ -112,12 +112,14 @@ export class StopControl {
         FORCE_STOP_AFTER_SECONDS,
         { isBackground, sendsWaiting: instead !== undefined },
       );
+      // Whoever asked for the stop before: these words go next.
       if (recorded !== undefined && (await instead?.(store, trx)) === false)
         throw new Interruption('taken_over');
       // The thread's notice about background work, or its reminder, changes at once.
       const kind = isBackground ? JOB_KIND.followUp : JOB_KIND.reminder;
       await store.jobs.wake({ workspace, kind, channel, thread_ts });
-      if (!isBackground && recorded?.kind === 'asked') await store.pausedThreads.pause(recorded.turn);
+      const isFirst = recorded?.kind === 'asked';
+      if (isFirst && !isBackground && instead === undefined) await store.pausedThreads.pause(recorded.turn);
       if (recorded?.kind === 'forced') {
         const row = { workspace, channel, thread_ts, user_id: person, turn_id: id };
         await store.audit.add({ ...row, kind: 'stop', details: { forced: true } });

@@ -24,8 +24,8 @@ import type { SlackCallRecord } from './slack-client.ts';
 import { clientMsgId, METADATA_TYPE, type SlackMessage } from './slack-message.ts';
 
 /** The kinds of posts, in the order in which they go when permits are scarce. */
-export type PostKind = 'first' | 'final' | 'result' | 'notice';
-const POST_PRIORITY: Record<PostKind, number> = { first: 0, final: 1, result: 2, notice: 3 };
+export type PostKind = 'first' | 'further' | 'result' | 'notice';
+const POST_PRIORITY: Record<PostKind, number> = { first: 0, further: 1, result: 2, notice: 3 };
 const postPriority = (kind: PostKind) => () => ({ order: POST_PRIORITY[kind] });
 
 /** Whether Slack accepted a post or an edit, and therefore sends it back as an event. */

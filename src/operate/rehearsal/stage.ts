@@ -92,7 +92,7 @@ export async function openStage({ config, store, channel, person, pace }: StageO
   async function post(message: RenderedMessage, to = channel): Promise<string> {
     const threadTs = to === channel ? posts[0] : undefined;
     const key = posts.length === 0 ? id : randomUUID();
-    const { ts } = await workspace.posting.post({ channel: to, threadTs, message, key, kind: 'final' });
+    const { ts } = await workspace.posting.post({ channel: to, threadTs, message, key, kind: 'further' });
     leavesPost({ channel: to, ts });
     return ts;
   }

@@ -117,7 +117,7 @@ export class IdempotentPosts {
   /** Posts a text once. Slack's own failures at it never count as a refusal, because a text has no simpler form. */
   async postNotice(part: string, text: string): Promise<void> {
     const message = { text, blocks: [] };
-    await this.postOnce(part, messageDigest(message), (identity) =>
+    await this.sendOnce(part, messageDigest(message), (identity) =>
       this.#work.workspace.posting.post({ ...identity, message, kind: 'notice' }),
     );
     await this.record();
@@ -136,7 +136,7 @@ export class IdempotentPosts {
   ): Promise<void> {
     const { posting } = this.#work.workspace;
     const send = (form: MessageForm) =>
-      this.postOnce(part, messageDigest(message), (identity) =>
+      this.sendOnce(part, messageDigest(message), (identity) =>
         posting.post({ ...identity, message: form(message), kind }),
       );
     await this.#sendForm(part, forms, () => message, send);
@@ -208,9 +208,10 @@ export class IdempotentPosts {
 
   /**
    * Posts a part once, as `send` does it; false if that sends nothing. After an attempt whose outcome is unknown, the part is
-   * looked for first. `digest` identifies what it then shows. The next `recordWith` records the post.
+   * looked for first. `digest` identifies what it then shows; undefined: unknown, so that the next edit is sent. The next
+   * `recordWith` records the post.
    */
-  async postOnce(
+  async sendOnce(
     part: string,
     digest: string | undefined,
     send: (identity: PostIdentity) => Promise<{ ts: string } | undefined>,
@@ -222,14 +223,11 @@ export class IdempotentPosts {
     const before = this.#posts.get(part);
     const { channel, thread_ts: threadTs } = this.#turn;
     const key = nextPostKey(this.#turn, part, this.#posts);
-    // Records the intent: from this moment on, the outcome is unknown until Slack has answered.
     const beforeSend = async () => {
       // The wait for the permit may have outlived the lease.
       assertLeaseHeld('chat.postMessage', lease);
-      const isIntended = part === replyPart(0) && (await this.#useFirstIntent());
-      const { posts } = this.#work.deps.store;
-      const intend = () => posts.intend(this.#turn, part, key, isStream);
-      this.#posts.set(part, isIntended ? intendedPost(this.#turn, part, key) : await intend());
+      // From this moment on, the outcome is unknown until Slack has answered.
+      await this.#intend(part, key, isStream);
     };
     const permit = part === replyPart(0) ? await this.#takeFirstPermit() : undefined;
     const identity = { channel, threadTs, key, beforeSend, guard: lease, signal: lease.signal, permit };
@@ -244,6 +242,11 @@ export class IdempotentPosts {
     return posted !== undefined;
   }
 
+  /** Finds a part that an earlier attempt may have posted; posts nothing. */
+  async findUnknown(part: string): Promise<void> {
+    await this.sendOnce(part, undefined, async () => undefined);
+  }
+
   /** The permit that was asked for when the turn began; undefined the next time. */
   #takeFirstPermit(): FirstReply['permit'] | undefined {
     const permit = this.#firstPermit;
@@ -251,13 +254,17 @@ export class IdempotentPosts {
     return permit;
   }
 
-  /** Uses the intent that was recorded with the turn, for the call that leaves now; false if it is used, withdrawn or too old. */
-  async #useFirstIntent(): Promise<boolean> {
-    const at = this.#firstIntentAt;
-    const isRecent = at !== undefined && performance.now() - at <= INTENT_MAX_AGE_MS;
-    this.#firstIntentAt = undefined;
-    await this.#withdrawal;
-    return isRecent;
+  /** Records the intent of a call that leaves now. The first reply uses the turn's, unless used, withdrawn or old. */
+  async #intend(part: string, key: string, isStream: boolean): Promise<void> {
+    let isIntended = false;
+    if (part === replyPart(0)) {
+      const at = this.#firstIntentAt;
+      isIntended = at !== undefined && performance.now() - at <= INTENT_MAX_AGE_MS;
+      this.#firstIntentAt = undefined;
+      await this.#withdrawal;
+    }
+    const record = () => this.#work.deps.store.posts.intend(this.#turn, part, key, isStream);
+    this.#posts.set(part, isIntended ? intendedPost(this.#turn, part, key) : await record());
   }
 
   /** Withdraws the intent of the first reply if no call was made for it, so that another process need not look for the reply. */
@@ -318,6 +325,7 @@ export class IdempotentPosts {
     await waitUntilCallEnded(intendedAt, lease);
     const known = new Set([...this.#posts.values()].flatMap(({ ts }) => ts ?? []));
     const query = { channel, key, intendedAt, guard: lease, signal: lease.signal };
+    // A stream carries no key: one that is not known is it.
     const thread = { threadTs, streamsExcept: post.is_stream ? known : undefined };
     return readBack.findOwnPost({ ...query, ...thread }).catch(async (error: unknown) => {
       // If its thread was deleted before it arrived, the post stands in the channel, where nobody expects it.

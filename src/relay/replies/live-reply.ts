@@ -195,7 +195,7 @@ export class LiveReply {
         return;
       }
       const post = this.posts.find(outdated);
-      if (post === undefined) await this.#messages.post(outdated, 'final');
+      if (post === undefined) await this.#messages.post(outdated, 'further');
       else {
         this.#state.discardRendered();
         // Thousands wait here at the same time: all else that an edit needs is made afterwards. Streams have other permits.
@@ -223,7 +223,7 @@ export class LiveReply {
         return !this.#messages.isReadable(one) || (mayEditLast && one === all.at(-1));
       });
       if (outdated === undefined) return;
-      if (!this.posts.has(outdated.part)) await this.#messages.post(outdated.part, 'final');
+      if (!this.posts.has(outdated.part)) await this.#messages.post(outdated.part, 'further');
       else if ((await this.#editOrReplace(outdated.part, { maxWaitMs })) === 'left_out') {
         if (this.#messages.isReadable(outdated)) mayEditLast = false;
         else await this.#continueBelow(outdated);

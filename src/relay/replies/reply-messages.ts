@@ -107,11 +107,11 @@ export class ReplyMessages {
   }
 
   /** Posts a message that is not there yet. Throws a SlackError. */
-  async post(part: string, kind: 'first' | 'final'): Promise<void> {
+  async post(part: string, kind: 'first' | 'further'): Promise<void> {
     const message = this.#find(part);
     if (message === undefined) return;
     const { answer } = this.#state;
-    const mayGrow = kind === 'final' && this.#isGrowing(part);
+    const mayGrow = kind === 'further' && this.#isGrowing(part);
     const streams = mayGrow ? this.#streams : undefined;
     if (await streams?.start(part, message)) {
       await this.#posts.record();
@@ -193,11 +193,11 @@ type SlackStreams = Pick<MessageStreams, 'start' | 'append' | 'stop'>;
 export class ReplyStreams {
   readonly #slack: SlackStreams;
   readonly #lease: Lease;
-  readonly #posts: Pick<IdempotentPosts, 'find' | 'postOnce'>;
+  readonly #posts: Pick<IdempotentPosts, 'find' | 'sendOnce'>;
   readonly #open = new Map<string, { markdown: string; until: number }>();
   readonly #stopped = new Set<string>();
 
-  constructor(slack: SlackStreams, lease: Lease, posts: Pick<IdempotentPosts, 'find' | 'postOnce'>) {
+  constructor(slack: SlackStreams, lease: Lease, posts: Pick<IdempotentPosts, 'find' | 'sendOnce'>) {
     this.#slack = slack;
     this.#lease = lease;
     this.#posts = posts;
@@ -218,7 +218,7 @@ export class ReplyStreams {
         if (started !== undefined) this.#open.set(part, { markdown, until });
         return started;
       };
-      return await this.#posts.postOnce(part, undefined, openStream, true);
+      return await this.#posts.sendOnce(part, undefined, openStream, true);
     } catch (error) {
       if (error instanceof SlackError && error.outcome === 'none') return false;
       throw error;

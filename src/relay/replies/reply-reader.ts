@@ -120,7 +120,7 @@ export class ReplyReader {
     // Before the messages are listed: a reply that begins and ends meanwhile is then among them.
     await this.#message.rate.acquire(lease);
     const { status } = await agent.getTask(taskId, { signal: lease.signal });
-    const { replyId = this.replyId, hasLater } = await lookForReply(this.#message);
+    const { replyId = this.replyId, hasNewerMessage } = await lookForReply(this.#message);
     if (replyId !== this.replyId) {
       this.replyId = replyId;
       this.#silentPauseMs = 0;
@@ -129,8 +129,10 @@ export class ReplyReader {
     }
     const now = performance.now();
     this.#failedSince ??= now;
-    const isOver = hasLater || isAtRest(this.#message, status) || now - this.#failedSince >= settledTaskMs;
-    if (isOver) this.#settled = { reply: failed, hasSettled: true };
+    const hasWaited = now - this.#failedSince >= settledTaskMs;
+    // The failure is final once people wrote on, the task rests, or no other reply came for long enough.
+    if (hasNewerMessage || isAtRest(this.#message, status) || hasWaited)
+      this.#settled = { reply: failed, hasSettled: true };
   }
 
   /** Reads the reply now, and gives it to `onRead`. */
@@ -203,7 +205,7 @@ interface Look {
   isCertain: boolean;
   isAtRest: boolean;
   /** Whether people have written more since. */
-  hasLater: boolean;
+  hasNewerMessage: boolean;
 }
 
 /** Waits for a message's reply; returns its id, or undefined once the task rests without one for `settledMs`. Throws an AgentError. */
@@ -231,8 +233,8 @@ export async function findReply(
 /** Looks once for the reply to a message: one that names the message, or else the first that may answer it. */
 async function lookForReply(message: AnsweredMessage): Promise<Look> {
   const { agent, taskId, lease } = message;
-  const { named, unnamed, hasLater } = await listReplies(message);
-  if (named !== undefined) return { replyId: named, isCertain: true, isAtRest: false, hasLater };
+  const { named, unnamed, hasNewerMessage } = await listReplies(message);
+  if (named !== undefined) return { replyId: named, isCertain: true, isAtRest: false, hasNewerMessage };
   await message.rate.acquire(lease);
   const { status, reviews } = await agent.getTask(taskId, { signal: lease.signal });
   const others = unnamed.length === 0 ? [] : await message.otherReplies();
@@ -241,7 +243,7 @@ async function lookForReply(message: AnsweredMessage): Promise<Look> {
   const replyId = (own.find(({ hasFailed }) => !hasFailed) ?? own.at(-1))?.id;
   // If the reply before names its message, this one would name ours: it may still come.
   const isCertain = replyId !== undefined && !(await namesItsMessage(message, others[0]));
-  return { replyId, isCertain, isAtRest: isAtRest(message, status), hasLater };
+  return { replyId, isCertain, isAtRest: isAtRest(message, status), hasNewerMessage };
 }
 
 /** Whether nothing more is expected of a task in this status. After a stop, only a task at work goes on. */
@@ -261,18 +263,18 @@ export function isTaskSettled(status: string): status is 'completed' | 'cancelle
 async function listReplies({ agent, taskId, userMessageId, lease }: AnsweredMessage) {
   let named: string | undefined;
   const unnamed: { id: string; hasFailed: boolean }[] = [];
-  let hasLater = false;
+  let hasNewerMessage = false;
   for await (const message of agent.messagesAfter(taskId, userMessageId, { signal: lease.signal })) {
-    if (message.role === 'user') hasLater = true;
+    if (message.role === 'user') hasNewerMessage = true;
     if (message.role !== 'assistant') continue;
     const { id, input } = message;
     const answered = input?.userMessageId ?? null;
     const hasFailed = hasReplyFailed(message);
     if (answered === userMessageId) named = id;
     if (answered === userMessageId && !hasFailed) break;
-    if (answered === null && !hasLater) unnamed.push({ id, hasFailed });
+    if (answered === null && !hasNewerMessage) unnamed.push({ id, hasFailed });
   }
-  return { named, unnamed, hasLater };
+  return { named, unnamed, hasNewerMessage };
 }
 
 /** Whether a reply names the message that it answers; false without a reply. */

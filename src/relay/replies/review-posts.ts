@@ -93,6 +93,7 @@ async function renderReview(
   const options = { final: true, most: MAX_REVIEW_MESSAGES };
   const splitMore = () => {
     const isMore = splitter.closePart(text, options);
+    // The part that stays open is rendered, and kept by the splitter.
     if (!isMore) splitter.parts(text, options);
     return isMore;
   };

@@ -151,12 +151,16 @@ async function pollUntilListed(task: Delivery, signal: AbortSignal): Promise<Sen
   }
 }
 
-/** Records that the message is about to be sent, after the task's last message now. Throws if the turn was stopped, or is gone. */
+/**
+ * Records that the message is about to be sent, and the task's last message, behind which it is looked for later. Throws if
+ * the turn was stopped, or is gone.
+ */
 async function recordIntent({ deps, agent, taskId, row }: Delivery, stopSignal: AbortSignal): Promise<void> {
   const last = await lastMessageId(agent, taskId);
   stopSignal.throwIfAborted();
   const values = { sent_after_message_id: last, skill: row.turn.skill ?? deps.settings.skill ?? null };
   if (await row.writeUnlessStopped(({ turns }) => turns.intendToSend(row.turn, values))) return;
+  // No row was written: the turn was stopped, which throws here, or is gone.
   await row.readUnlessStopped();
   throw new TurnEnded('withdrawn', null);
 }

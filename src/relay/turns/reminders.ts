@@ -39,21 +39,24 @@ export function reminderJobs(deps: RelayDeps): JobKind {
 
 /** Reminds the asker once they have let the run wait for long enough. Deletes the reminder once the wait or the place is closed. */
 async function remindOrTakeBack(work: ThreadWork, wait: PersonWait): Promise<JobOutcome> {
-  const { store, settings } = work.deps;
   const posts = new IdempotentPosts(work, turnLocationOf(wait));
-  const restMs = settings.remindMs - wait.waited_ms;
+  const restMs = work.deps.settings.remindMs - wait.waited_ms;
   if (wait.is_open && wait.reminder === null && restMs > 0) return { inMs: restMs };
   const isClosed = (await closingAt(work.deps, wait, work.lease.signal)) !== undefined;
-  const isPosted =
-    wait.is_open && !isClosed && (wait.reminder === 'posted' || (await remind(work, wait, posts)));
-  if (isPosted) return { inMs: wait.waits_for === PLAN_WAIT ? LOOK_AGAIN_MS.plan : LOOK_AGAIN_MS.run };
+  const mayStand = wait.is_open && !isClosed;
+  if (mayStand && (wait.reminder === 'posted' || (await remind(work, wait, posts))))
+    return { inMs: wait.waits_for === PLAN_WAIT ? LOOK_AGAIN_MS.plan : LOOK_AGAIN_MS.run };
+  await takeBack(work.deps, wait, posts);
+  return 'done';
+}
+
+/** Deletes the reminder, if there is one or may be. A wait that is over is recorded as such: it does not open again. */
+async function takeBack({ store }: RelayDeps, wait: PersonWait, posts: IdempotentPosts): Promise<void> {
   if (wait.reminder !== null) {
-    // This posts nothing. It finds the post of an earlier attempt whose outcome is unknown.
-    await posts.postOnce(REMINDER_PART, undefined, async () => undefined);
+    await posts.findUnknown(REMINDER_PART);
     await posts.removeAll(REMINDER_PART);
   }
   if (!wait.is_open && wait.waits_for !== null) await store.personWaits.end(wait, wait.waits_for);
-  return 'done';
 }
 
 /** Posts the reminder, unless the wait has ended by the moment of the call; returns whether it is in the thread then. */
@@ -65,7 +68,7 @@ async function remind(
   if (!mayRemind(wait)) return false;
   const person = isDirectChannel(wait.channel) ? undefined : wait.asked_by;
   const message = { text: strings.reminder(person, wait.waits_for === PLAN_WAIT) };
-  const isPosted = await posts.postOnce(REMINDER_PART, undefined, async (identity) => {
+  const isPosted = await posts.sendOnce(REMINDER_PART, undefined, async (identity) => {
     const beforeSend = async () => {
       const now = await store.personWaits.get(wait);
       if (now === undefined || !mayRemind(now) || now.waits_for !== wait.waits_for)

@@ -92,7 +92,7 @@ test('the first reply of a turn uses the permit that was asked for as it began, 
   await posts.post('notice', message, 'notice');
   await posts.post('reply:0', message, 'first');
   await posts.rename('reply:0', 'reply:status');
-  await posts.post('reply:0', message, 'final');
+  await posts.post('reply:0', message, 'further');
   expect(permits).toEqual([undefined, permit, undefined]);
   await posts.withdrawIntent();
   expect(permit.release).not.toHaveBeenCalled();

@@ -31,9 +31,9 @@ function streamsOf(known: boolean): ReplyStreams {
     },
   };
   const post = { ...intendedPost(turn, 'reply:0'), ts: '2.000000', is_stream: true };
-  const postOnce: IdempotentPosts['postOnce'] = async (_part, _digest, send) =>
+  const sendOnce: IdempotentPosts['sendOnce'] = async (_part, _digest, send) =>
     known || (await send({ channel: 'D1', key: 'k' })) !== undefined;
-  return new ReplyStreams(slack, lease, { find: () => post, postOnce });
+  return new ReplyStreams(slack, lease, { find: () => post, sendOnce });
 }
 
 const message = (markdown: string) => ({ text: '', blocks: [], markdown });

@@ -20,14 +20,14 @@ export async function compareWithEarlier(
   context: TurnContext,
   reply: ReadReply,
 ): Promise<AnswerComparison | undefined> {
-  const earlier = await turnAskedAgain(context.deps.store, context.turn);
+  const earlier = await earlierTurnOfQuestion(context.deps.store, context.turn);
   return (
     earlier && (await within(COMPARISON_TIMEOUT_MS, compareAnswersOf(context, earlier, reply), undefined))
   );
 }
 
-/** The turn of an earlier thread that a turn asks again from a form, if it was answered and both have the same words and files. */
-async function turnAskedAgain(store: Store, turn: Turn): Promise<Turn | undefined> {
+/** The answered turn of an earlier thread whose question a form repeated here, unless its words or files were changed. */
+async function earlierTurnOfQuestion(store: Store, turn: Turn): Promise<Turn | undefined> {
   const earlier = await store.taskStarts.firstTurnOf(turn);
   if (earlier?.outcome !== 'completed' || earlier.channel !== turn.channel) return undefined;
   const words = wordsOf(earlier);

@@ -149,7 +149,7 @@ async function readBackgroundState({ deps, lease }: ThreadWork, turn: CheckedTur
   return turn.stop_requested_at === null ? 'working' : 'stopping';
 }
 
-/** Changes the thread's notices about work in the background: nobody watches it any more. */
+/** Says in the notices about background work that nobody watches it; those of ended work have another name, and stay. */
 async function sayNobodyWatches(deps: RelayDeps, job: Job, lease: Lease): Promise<void> {
   const workspace = deps.workspace(job.workspace);
   const { turn_id: turnId } = followUpSchema.parse(job.payload);

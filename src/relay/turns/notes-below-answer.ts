@@ -35,11 +35,14 @@ export async function notesBelowAnswer(
   context: TurnContext,
   { reply, phase, hasSettled, resendsTurnId, isFromForm, isCancelledInBackground }: AnswerEnd,
 ): Promise<string[]> {
+  const { deps, turn } = context;
   const isAnswer = isAnswerPhase(phase);
   const isComparable = isFromForm && phase === 'done';
   const notes = isComparable ? await optional(context, () => comparison(context, reply)) : [];
-  notes.push(...(await newTaskNote(context, resendsTurnId)));
-  if (isAnswer) notes.push(...(await introductionNote(context)));
+  notes.push(...(await otherTaskNote(context, resendsTurnId)));
+  // A channel's first answer introduces the bot; the note counts as posted from then on.
+  const isFirst = isAnswer && (await deps.store.channels.claimNotice(turn, 'introduction'));
+  if (isFirst) notes.push(strings.automatedNotice);
   notes.push(...(await optional(context, () => readSystemMessages(context))));
   if (!hasSettled && phase !== 'cancelled') notes.push(strings.answerNeverEnded);
   if (isCancelledInBackground && phase === 'done') notes.push(strings.backgroundNotices.cancelled);
@@ -48,7 +51,7 @@ export async function notesBelowAnswer(
 }
 
 /** Says that the thread continues in a new task: with a quotation of the former one, or without. */
-async function newTaskNote({ deps, turn }: TurnContext, resends_turn_id: string | null): Promise<string[]> {
+async function otherTaskNote({ deps, turn }: TurnContext, resends_turn_id: string | null): Promise<string[]> {
   if (turn.quotation_length > 0) return [strings.conversationQuoted];
   const resent = await resentTurn(deps.store, { workspace: turn.workspace, resends_turn_id });
   const formerTask = resent?.task_id ?? turn.task_id;
@@ -93,10 +96,4 @@ async function readSystemMessages(context: TurnContext): Promise<string[]> {
     if (text !== '') texts.push(text);
   }
   return texts;
-}
-
-/** Says that a bot writes, below the first answer of a channel; the note counts as posted from then on. */
-async function introductionNote({ deps, turn }: TurnContext): Promise<string[]> {
-  const isFirst = await deps.store.channels.claimNotice(turn, 'introduction');
-  return isFirst ? [strings.automatedNotice] : [];
 }

@@ -8,7 +8,6 @@ import { findReply, type ReplyReader, type SettledReply } from '../replies/reply
 import { inBackground } from '../runtime/poller.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { withSkippedFiles } from '../sending/allowed-files.ts';
-import { nameAskers } from './end-mention-and-askers.ts';
 import { waitForBackgroundWork } from './later-results.ts';
 import { type AskedMessage, isAnswerPhase, notesBelowAnswer } from './notes-below-answer.ts';
 import type { TurnContext } from './turn-context.ts';
@@ -138,4 +137,14 @@ async function finalOutcome(
   const ofReply = outcomeOfReply(last, taskState === 'cancelled' && stoppedBy !== '');
   const outcome = hasTaskFailed && ofReply === 'completed' ? 'failed' : ofReply;
   return { reply: last, outcome, stoppedBy, taskState, hasWorkedOn };
+}
+
+/** Says in the reply whose questions it answers, if several people ask in the thread; `writers` wrote during its run. */
+async function nameAskers(context: TurnContext, writers: ReadonlySet<string>): Promise<void> {
+  const { turn, workspace, state } = context;
+  const hasOthers = (await context.participants()).some((person) => person !== turn.asked_by);
+  if (!hasOthers && writers.size === 0) return;
+  const asker = await workspace.people.personName(turn.asked_by);
+  const names = [...new Set([asker, ...writers])];
+  if (hasOthers || names.length > 1) state.update({ askers: strings.inAnswerTo(names) });
 }

@@ -9,7 +9,7 @@ import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import { PayloadRefusedError } from '../../slack/errors.ts';
 import type { TurnOutcome } from '../../store/schema.ts';
-import { SOURCES_PART } from '../../store/threads/posts.ts';
+import { END_PART, SOURCES_PART } from '../../store/threads/posts.ts';
 import { isAtService } from '../../store/threads/turn-phase.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
 import { closeIfUnchanged, closeMessage, requeueMessage } from '../controls/messages-during-a-run.ts';
@@ -19,9 +19,9 @@ import { asRendered, textOnly } from '../replies/fallback-forms.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { postResults } from '../replies/result-posts.ts';
+import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import { ThreadGivenUp } from '../runtime/retry-and-giving-up.ts';
 import { emptyMessageOf, TurnEnded } from '../runtime/turn-exceptions.ts';
-import { mentionAsker } from './end-mention-and-askers.ts';
 import { postBackgroundNotice } from './later-results.ts';
 import { cancelRunInDoubt } from './run-cancellation.ts';
 import type { TurnContext } from './turn-context.ts';
@@ -52,6 +52,27 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
   }
   const followUp = forMs > 0 ? { firstMs, forMs } : undefined;
   await closeTurn(context, 'completed', { followUp, checksSources });
+}
+
+/** A turn that took longer than this (ms) ends with a post that mentions the asker: edits notify nobody. */
+const LONG_TURN_MS = 120_000;
+
+/** Mentions the asker below a reply whose end they may not notice; `hasResults`: a list of results was posted below it. */
+async function mentionAsker(context: TurnContext, hasResults: boolean): Promise<void> {
+  const { deps, turn } = context;
+  const durationMs = Date.now() - turn.started_at.getTime();
+  const isOutOfSight = context.state.hasGrownAboveMessage && !hasResults;
+  if (durationMs <= LONG_TURN_MS && !isOutOfSight) return;
+  const { outcome: end, workspace, id, asked_by } = turn;
+  const stopRequester = async () => (await deps.store.turns.get(workspace, id))?.stop_requested_by;
+  // An asker who stopped the turn knows that it is over.
+  if (end === 'cancelled' && (await context.withRetry(stopRequester)) === asked_by) return;
+  // A bot is not mentioned: it has no user.
+  const asker = isDirectChannel(turn.channel) || isBotId(asked_by) ? undefined : asked_by;
+  const answered = context.state.endsWithQuestion ? 'asks' : 'done';
+  const outcome = end === 'length' || end === 'failed' || end === 'cancelled' ? end : answered;
+  const line = strings.endMention(asker, outcome, durationMs);
+  await context.withRetry(() => context.reply.posts.postNotice(END_PART, line));
 }
 
 /** Ends a turn before its reply has settled; the thread shows why. */

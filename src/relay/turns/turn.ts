@@ -13,8 +13,8 @@ import { Interruption, isInterruption, TurnEnded } from '../runtime/turn-excepti
 import { endTurnIfEmpty, endTurnIfFilesOnly, isEmptyMessage } from '../sending/empty-message.ts';
 import { messageOfTurn, wholeMessage, withOtherCopy } from '../sending/outgoing-message.ts';
 import { Sender } from '../sending/sender.ts';
+import { postNewTaskNotice, sharedChannelNotice } from './one-time-notices.ts';
 import { type FollowedReply, followReply } from './reply-follower.ts';
-import { postNewTaskNotice, sharedChannelNotice } from './shared-channel-and-new-task-notices.ts';
 import type { TurnContext } from './turn-context.ts';
 import { closeTurn, endEarly, endSettledTurn } from './turn-end.ts';
 import { handleUnreachableThread } from './unreachable-thread.ts';

@@ -102,7 +102,10 @@ export class StopControl {
     return notice !== undefined && notice.state !== 'gone';
   }
 
-  /** Records a stop; the first pauses what waits, unless it has `instead`, which may cancel it. Undefined if too late. */
+  /**
+   * Records a stop; the first pauses what waits, unless `instead` sends it. Undefined if it comes too late; throws Interruption
+   * if `instead` is false.
+   */
   async #recordRequest(known: Turn, { person, ts, instead }: StopRequest, isBackground: boolean) {
     const { workspace, id, channel, thread_ts } = known;
     return this.#deps.store.transaction(async (store, trx) => {

@@ -63,7 +63,10 @@ export class Sender {
   #thread: Thread | undefined;
   #message: WholeMessage | undefined;
   #outgoing: OutgoingMessage | undefined;
-  /** The turn is looked at again: an attempt has failed and nothing was frozen since, or a send that it repeats is in doubt. */
+  /**
+   * What this run knows may be old: an attempt has failed, an earlier run froze the message, or a send that it repeats is in
+   * doubt. Freezing it here resets this.
+   */
   #mustLookAgain: boolean;
   /** The task that this run has started, until it is recorded. */
   #startedTaskId: string | null = null;

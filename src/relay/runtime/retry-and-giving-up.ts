@@ -1,5 +1,6 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
-import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
+import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
+import { NO_TASK_ID } from '../../agent/key-check.ts';
 import { doubledMs } from '../../calls/retries-and-waits.ts';
 import type { RelayLimits } from '../../limits.ts';
 import { FileUnavailableError } from '../../slack/downloadable-files.ts';
@@ -146,12 +147,15 @@ export class FailingTime {
 
 const MAX_PAUSE_MS = 15_000;
 
+/** Nobody can look up whether this call had its effect: it is repeated after longer pauses, up to these ms. */
+const UNLISTED = { call: 'POST /projects', maxPauseMs: 120_000 };
+
 /**
  * Doubts answers that a thing is gone, refused or unreadable: they may be those of a gateway, or of a service that is
  * being replaced. Each is believed after a time of nothing else in which the service itself was there: `refusalMs`, or
  * `badThingMs` where something is gone or refused although the task of the message still answers. What fails as in an
  * outage is given up after `badThingMs` in which other calls succeed. What the service creates, and answers unreadably, is
- * created twice at most; what it may have created without an answer, each time after a pause as long as all before.
+ * created twice at most; a project that it may have created, each time after a pause as long as all before, up to a limit.
  */
 export class RefusalDoubt {
   readonly #limits: Pick<RelayLimits, 'refusalMs' | 'badThingMs'>;
@@ -191,13 +195,17 @@ export class RefusalDoubt {
     if (isUnavailable) {
       // Its success counts: nothing else may be called meanwhile.
       if (sentTo !== undefined) await client.getTask(sentTo).catch(() => undefined);
-      const mayHaveCreated = error.outcome === 'unknown' && error.creates !== undefined;
+      const mayBeUnlisted = error.outcome === 'unknown' && error.creates === UNLISTED.call;
       this.#unavailable ??= new FailingTime();
-      const failedMs = await this.#unavailable.count((at) =>
-        mayHaveCreated ? client.presence.wasThereAfter(at) : client.hasSucceededAfter(at),
-      );
-      if (failedMs >= this.#limits.badThingMs) return undefined;
-      const waitMs = Math.max(error.retryAfterMs ?? 0, mayHaveCreated ? failedMs : 0);
+      const failedMs = await this.#unavailable.count(async (at) => {
+        if (client.hasSucceededAfter(at) || !mayBeUnlisted) return client.hasSucceededAfter(at);
+        const missing: unknown = await client.getTask(NO_TASK_ID).catch((failure: unknown) => failure);
+        return missing instanceof AgentNotFoundError;
+      });
+      const leftMs = this.#limits.badThingMs - failedMs;
+      if (leftMs <= 0) return undefined;
+      const doublingMs = mayBeUnlisted ? Math.min(failedMs, leftMs, UNLISTED.maxPauseMs) : 0;
+      const waitMs = Math.max(error.retryAfterMs ?? 0, doublingMs);
       return { cause: 'service_unreachable', waitMs };
     }
     const task = sentTo === undefined || isUnreadable(error) ? undefined : client.getTask(sentTo);

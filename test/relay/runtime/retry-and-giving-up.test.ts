@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { AgentError } from '../../../src/agent/errors.ts';
+import { AgentError, AgentNotFoundError } from '../../../src/agent/errors.ts';
 import { Presence } from '../../../src/calls/shared-calls.ts';
 import { FailingTime, RefusalDoubt } from '../../../src/relay/runtime/retry-and-giving-up.ts';
 
@@ -26,20 +26,40 @@ test('the time of a failing thing counts only between failures between which ano
   expect(await failAfter(20_000, 'succeed')).toBe(30_000);
 });
 
-test('what may have been created in vain is created again after as long a pause as all before', async () => {
+/** The pauses (ms) after errors of a call that creates, at a service that answers a read of no task so; at most 20. */
+async function pausesAfterCreating(creates: string, readError: AgentError): Promise<number[]> {
   const doubt = new RefusalDoubt({ refusalMs: 60_000, badThingMs: 570_000 });
   const service = {
-    getTask: () => Promise.reject(new Error('There is no task yet.')),
+    getTask: () => Promise.reject(readError),
     hasSucceededAfter: () => false,
+    // A gateway in front of the service still refuses wrong keys.
     presence: new Presence(async () => undefined),
   };
-  const details = { sentence: 'The answer is lost.', outcome: 'unknown', creates: 'POST /projects' } as const;
+  const details = { sentence: 'The answer is lost.', outcome: 'unknown', creates } as const;
   const pauses: number[] = [];
-  for (;;) {
+  while (pauses.length < 20) {
     const wait = await doubt.waitAfter(new AgentError('unavailable', details), () => service, undefined);
     if (wait === undefined) break;
     pauses.push(wait.waitMs ?? 0);
     vi.advanceTimersByTime(Math.max(2_000, wait.waitMs ?? 0));
   }
-  expect(pauses).toEqual([0, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 512_000]);
+  return pauses;
+}
+
+const noTask = new AgentNotFoundError({ sentence: 'No task has this id.', outcome: 'refused' });
+const outage = new AgentError('unavailable', { sentence: 'The service is away.', outcome: 'unknown' });
+
+test('a project that may have been created is created again after pauses that double to two minutes', async () => {
+  const pauses = await pausesAfterCreating('POST /projects', noTask);
+  const doubling = [0, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000];
+  expect(pauses).toEqual([...doubling, 120_000, 120_000, 120_000, 82_000]);
+});
+
+test('no project is given up in an outage behind a gateway that knows the keys', async () => {
+  expect(await pausesAfterCreating('POST /projects', outage)).toEqual(Array(20).fill(0));
+});
+
+test('what can be looked up, or harms nobody, is created again without longer pauses', async () => {
+  for (const call of ['POST /experimental/tasks', 'POST /experimental/files'])
+    expect(await pausesAfterCreating(call, noTask)).toEqual(Array(20).fill(0));
 });

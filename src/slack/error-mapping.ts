@@ -46,11 +46,11 @@ export function successIn(
   { method, status, retryAfterMs }: { method: string; status: number; retryAfterMs: number | undefined },
 ): unknown {
   if (status === 429) throw new SlackRateLimitError({ method, slackCode: 'ratelimited' }, retryAfterMs);
-  if (status < 200 || status > 299) throw errorForStatus(method, status);
-  const response = parseJson(body);
-  if (successSchema.safeParse(response).success) return response;
+  const isOk = status >= 200 && status <= 299;
+  const response = isTransientStatus(status) ? undefined : parseJson(body);
+  if (isOk && successSchema.safeParse(response).success) return response;
   const { data } = platformErrorSchema.safeParse(response);
-  if (data === undefined) throw unreadableResponse(method, undefined);
+  if (data === undefined) throw isOk ? unreadableResponse(method, undefined) : errorForStatus(method, status);
   throw errorForCode(method, data.error, {
     retryAfterMs,
     neededScopes: data.needed,
@@ -69,8 +69,7 @@ function reasonsIn(messages: readonly string[], errors: readonly string[]): stri
 
 function errorForStatus(method: string, status: number): SlackError {
   const call = { method, slackCode: `http_${status}` };
-  // Slack itself refuses with a code. A proxy or firewall may let the next call through.
-  if (!isTransientStatus(status) && status !== 403)
+  if (!isTransientStatus(status))
     return new SlackRefusedError({ ...call, outcome: 'none' }, 'Check SLACK_API_URL and any proxy.');
   const sentence = 'Slack or a proxy failed; look at status.slack.com and at any proxy.';
   return new SlackUnavailableError({ ...call, outcome: 'unknown' }, sentence);

@@ -26,9 +26,18 @@ describe('a call of the Web API', () => {
     expect(await call()).toMatchObject({ ts: '1.5' });
   });
 
-  test.each([204, 403, 421, 425])('may have had its effect with status %i and no answer', async (status) => {
+  test.each([204, 421, 425])('may have had its effect with status %i and no answer', async (status) => {
     scene.slack.on('odd', { status });
     await expect(call()).rejects.toMatchObject({ code: 'unavailable', outcome: 'unknown' });
+  });
+
+  test.each([
+    ['a code of Slack', { ok: false, error: 'channel_not_found' }, { code: 'channel_gone' }],
+    ['the page of a firewall', '<html>Blocked</html>', { code: 'refused', slackCode: 'http_403' }],
+    ['a success', { ok: true, ts: '1.5' }, { code: 'refused', slackCode: 'http_403' }],
+  ])('had no effect with status 403 and %s', async (_, body, error) => {
+    scene.slack.on('odd', { status: 403, body });
+    await expect(call()).rejects.toMatchObject({ ...error, outcome: 'none' });
   });
 });
 

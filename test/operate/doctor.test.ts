@@ -11,7 +11,7 @@ import { closeServer, listenLocally } from '../../sandbox/local-server.ts';
 import { connectionUrl } from '../../sandbox/postgres-server.ts';
 import { ALL_SCOPES, startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
 import { useProxy } from '../../src/calls/outbound-proxy.ts';
-import type { CheckTools } from '../../src/operate/checks/check-result.ts';
+import { type CheckTools, unreachable } from '../../src/operate/checks/check-result.ts';
 import { formatResult, runChecks } from '../../src/operate/doctor.ts';
 import { REQUIRED_SCOPES } from '../../src/slack/scopes.ts';
 import { Keyring } from '../../src/store/workspaces/encryption.ts';
@@ -197,6 +197,19 @@ describe('the doctor', () => {
     expect((await doctor({ ...bySocket, HTTPS_PROXY, NO_PROXY })).amiss).toMatch(
       /Could not reach AGENT_BASE_URL \(PROXY_407\)\. The proxy refuses: check HTTPS_PROXY and NO_PROXY\.$/,
     );
+  });
+
+  test.each([
+    ['PROXY_502', 'The proxy does not get there'],
+    ['PROXY_504', 'The proxy does not get there'],
+    ['PROXY_403', 'The proxy refuses'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'Its certificate is for another host'],
+    ['CERT_HAS_EXPIRED', 'Its certificate is out of date'],
+    ['CERT_NOT_YET_VALID', 'Its certificate is out of date'],
+    ['CERT_UNTRUSTED', 'Its certificate is not trusted'],
+  ])('says of %s: %s', (code, says) => {
+    const failure = Object.assign(new Error('No connection'), { code });
+    expect(unreachable('AGENT_BASE_URL', failure, 'none').message).toContain(`(${code}). ${says}`);
   });
 
   test('names the authority of a certificate that nobody knows here', async () => {

@@ -36,9 +36,12 @@ export function unreachable(setting: string, error: unknown, reason: string): Er
 /** What to do where a connection fails with such a code. */
 const REMEDIES = [
   [/^PRIVATE_ADDRESS$/, 'Its name leads to a private address: add it to PRIVATE_HOSTS.'],
-  [/^PROXY_/, 'The proxy refuses: check HTTPS_PROXY and NO_PROXY.'],
+  [/^PROXY_40[137]$/, 'The proxy refuses: check HTTPS_PROXY and NO_PROXY.'],
+  [/^PROXY_/, 'The proxy does not get there: check the address, or name the host in NO_PROXY.'],
+  [/ALTNAME_INVALID$/, 'Its certificate is for another host: check the address.'],
+  [/EXPIRED$|NOT_YET_VALID$/, 'Its certificate is out of date: check the clock, or have it renewed.'],
   [
     /CERT|SELF_SIGNED|^UNABLE_TO_/,
-    'Its certificate is not trusted: name its authority in NODE_EXTRA_CA_CERTS, and check the clock.',
+    'Its certificate is not trusted: name its authority in NODE_EXTRA_CA_CERTS.',
   ],
 ] as const;

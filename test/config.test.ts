@@ -153,7 +153,12 @@ describe('settings', () => {
     expect(readConfig({ ...ambient, ...set })).toMatchObject({ ...set, NO_PROXY: '.b.example' });
     const short = readConfig({ ...whole, HTTPS_PROXY: 'me:secret@proxy:3128' });
     expect(short.HTTPS_PROXY).toBe('http://me:secret@proxy:3128');
-    for (const other of ['socks5://proxy:1080', 'no proxy', 'http://me:50%off@proxy:3128'])
+    for (const other of [
+      'socks5://proxy:1080',
+      'no proxy',
+      'http://me:50%off@proxy:3128',
+      'http://me:%ff@proxy',
+    ])
       expect(errorOf({ ...whole, HTTPS_PROXY: other })).toContain('HTTPS_PROXY is invalid');
   });
 
@@ -259,7 +264,8 @@ describe('settings', () => {
     ['DATABASE_URL', 'postgres://u:p@secret#w@host/name', 'percent-encoded'],
     ['DATABASE_URL', 'postgres://u:p?w@host/name', 'percent-encoded'],
     ['DATABASE_URL', 'postgres://u:p#w@host/name', 'percent-encoded'],
-    ['DATABASE_DIRECT_URL', 'postgres://u:%ff%@host/name', 'percent-encoded'],
+    ['DATABASE_DIRECT_URL', 'postgres://u:50%@host/name', 'percent-encoded'],
+    ['DATABASE_DIRECT_URL', 'postgres://u:%ff@host/name', 'percent-encoded'],
     ['DATABASE_DIRECT_URL', 'postgres://u:p/w@one:5432,two:5432/name', 'percent-encoded'],
     ['PRIVATE_HOSTS', 'https://agent.internal', 'agent.example.org'],
     ['ACCOUNT_HOSTS', 'one.internal,two.internal:8443', 'agent.example.org'],

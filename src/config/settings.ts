@@ -71,6 +71,15 @@ const UNENCODED_PASSWORD = [
   /^\w+:\/\/[^@/?#[,]*:[^@/?#,]*[^@/?#,\d][^@/?#,]*\?.*@/,
 ];
 
+/** Whether the user and the password of an address can be decoded. */
+function hasDecodablePassword({ username, password }: URL): boolean {
+  try {
+    return [username, password].map(decodeURIComponent).length > 0;
+  } catch {
+    return false;
+  }
+}
+
 /** One or several hosts, separated by commas, or none, like that of libpq. */
 const databaseUrl = z
   .string()
@@ -80,7 +89,7 @@ const databaseUrl = z
       text.replace(/^(\w+:\/\/(?:[^/?#]*@)?[^/?#,]*)(?:,[^/?#]*)?/, '$1').replace('@/', '@localhost/'),
     );
     if (url === null || UNENCODED_PASSWORD.some((form) => form.test(text))) return false;
-    return [url.username, url.password].every((part) => !/%(?![\da-f]{2})/i.test(part));
+    return hasDecodablePassword(url);
   }, 'must be like postgres://user:password@host:5432/name, with special characters of the password percent-encoded');
 
 const WEB_ADDRESS = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i;
@@ -93,8 +102,8 @@ const webAddress = (example: string) =>
 const proxyUrl = z
   .string()
   .transform((url) => (url.includes('://') ? url : `http://${url}`))
-  .pipe(z.url({ protocol: /^https?$/, error: 'must be like http://proxy.example.org:3128' }))
-  .refine((url) => !/%(?![\da-f]{2})/i.test(url), 'must have %25 for a % in its user or password');
+  .pipe(z.url({ protocol: /^https?$/, error: 'must be like http://proxy.example.org:3128', abort: true }))
+  .refine((url) => hasDecodablePassword(new URL(url)), 'must have %25 for a % in its user or password');
 
 const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info');
 

@@ -121,6 +121,9 @@ export const DEFAULT_RETRY_POLICY = {
   maxDelayMs: 20_000,
 };
 
+/** Statuses of what a server cannot do, or of a network that wants a sign-in: a repetition gets the same. */
+const LASTING_STATUSES: readonly unknown[] = [501, 505, 507, 511];
+
 export type RetryPolicy = Readonly<typeof DEFAULT_RETRY_POLICY>;
 
 /** The pause (ms) after an attempt, counted from 1: `retryAfterMs` and a little more, or back-off with full jitter. */
@@ -147,9 +150,9 @@ export function retryCall<T>(
   const pauseAfter = (error: unknown, attempt: number) => {
     if (!(error instanceof AgentError)) return undefined;
     error.attempts = attempt;
-    const { code, retryAfterMs } = error;
+    const { code, status, retryAfterMs } = error;
     const isTransient = code === 'rate_limited' || code === 'unavailable';
-    if (!isTransient || attempt >= policy.maxAttempts) return undefined;
+    if (!isTransient || LASTING_STATUSES.includes(status) || attempt >= policy.maxAttempts) return undefined;
     const pauseMs = retryDelay(attempt, retryAfterMs, policy);
     return performance.now() - start + pauseMs > policy.maxTotalMs ? undefined : pauseMs;
   };

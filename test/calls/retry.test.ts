@@ -99,6 +99,8 @@ describe('retryCall', () => {
   test.each([
     ['a refusal', new AgentRejectedError({ sentence: 'No', outcome: 'refused', status: 422, reason: '' })],
     ['an unreadable answer', new AgentError('not_understood', { sentence: 'No', outcome: 'unknown' })],
+    ['a status that stays', unavailable(501)],
+    ['a full storage', unavailable(507)],
     ['an error of our own', new RangeError('mine')],
   ])('does not repeat after %s', async (_, error) => {
     let tries = 0;

@@ -51,6 +51,7 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
   const pauseMs = parseRetryAfter(response.header('retry-after'), response.header('date'));
   const details = (sentence: string): AgentErrorDetails => ({
     ...responseDetails(context, response, outcomeOf(status)),
+    creates: status >= 400 ? context.creates : undefined,
     sentence: `${serverName(target)} ${sentence}${said}`,
     retryAfterMs: mayPass ? pauseMs : undefined,
   });
@@ -154,7 +155,7 @@ export function unreadCreationError(context: CallContext, error: AgentError, sta
 
 function responseDetails(context: CallContext, response: HttpResponse, outcome: AgentCallOutcome) {
   const requestId = response.header(context.serviceOptions.requestIdHeader);
-  return { outcome, status: response.status, requestId, creates: context.creates };
+  return { outcome, status: response.status, requestId };
 }
 
 function serverName(target: CallContext['target']): string {
@@ -200,7 +201,7 @@ function detailText(value: unknown): string | undefined {
 
 /** Storage responds in XML: its code and message hold no secrets, the rest may. Of a gateway's page, its title. */
 function markupReason(body: string): string | undefined {
-  if (!body.trimStart().startsWith('<')) return undefined;
+  if (!/^\s*<(?:html|!doctype|\?xml|Error)\b/i.test(body)) return undefined;
   const said = [xmlText(body, 'Code'), xmlText(body, 'Message')].filter((part) => part !== undefined);
   return said.length > 0 ? said.join(': ') : (/<title>([^<]*)</i.exec(body)?.[1] ?? '');
 }

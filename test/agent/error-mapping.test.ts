@@ -23,6 +23,9 @@ describe('errorText', () => {
     ['', ''],
     ['<html><head><title>Bad gateway</title></head><body>Nothing here</body></html>', 'Bad gateway'],
     ['<html><body>Bad gateway</body></html>', ''],
+    ['<!DOCTYPE html><title>Back soon</title>', 'Back soon'],
+    ['<3 files are allowed', '<3 files are allowed'],
+    ['<b> is no type of file', '<b> is no type of file'],
     [
       '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Request has expired</Message><AWSAccessKeyId>AKIA</AWSAccessKeyId></Error>',
       'AccessDenied: Request has expired',

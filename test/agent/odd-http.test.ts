@@ -200,6 +200,13 @@ test('what is created by a call whose response cannot be read is told by its err
   }
 });
 
+test('nothing is created where a gateway asks for a sign-in instead', async () => {
+  const location = 'https://sign-in.example/';
+  await using server = await localServer((_, response) => response.writeHead(303, { location }).end());
+  const failing = clientOf(server.origin).createProject({ title: 'P' });
+  await expect(failing).rejects.toMatchObject({ code: 'not_understood', createdUnread: undefined });
+});
+
 describe('a response of which undici reads not even the head', () => {
   const length = `content-length: ${json.length}\r\n`;
   test.each([

@@ -26,8 +26,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings from the environment, without blanks and byte order marks around them; empty values count as not set. A secret may be in the
- * file that `<NAME>_FILE` names. Throws a ConfigError, which names all that is missing or wrong.
+ * Reads the settings from the environment, without blanks and byte order marks around them; empty values count as not
+ * set. A secret may be in the file that `<NAME>_FILE` names. Throws a ConfigError, which names all that is missing or wrong.
  */
 export function readConfig(environment: Environment): Config {
   return readSettings(environment, findConflicts);

@@ -74,7 +74,8 @@ const UNENCODED_PASSWORD = [
 /** Whether the user and the password of an address can be decoded. */
 function hasDecodablePassword({ username, password }: URL): boolean {
   try {
-    return [username, password].map(decodeURIComponent).length > 0;
+    for (const part of [username, password]) decodeURIComponent(part);
+    return true;
   } catch {
     return false;
   }

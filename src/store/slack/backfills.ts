@@ -24,6 +24,9 @@ export function isHeldForBackfill({ workspace, channel, thread_ts }: ThreadKey) 
 /** Whether a message stands in Slack under its ts: that of a button does not. For the table of messages. */
 const isInSlack = sql<boolean>`messages.said_ts = messages.ts`;
 
+/** What is read of a thread after a gap. */
+const gapColumns = sql`workspace, channel, thread_ts, adopted_ts, last_used_at, is_dormant`;
+
 /** A gap in receiving, and what is read back after it. Times in ms. */
 export interface Gap {
   since: Date;
@@ -53,18 +56,18 @@ export class Backfills extends Queries {
         select channel, thread_ts, jsonb_build_object('oldest_ts', min(ts)::text, 'unseen', jsonb_agg(ts::text order by ts),
           'held_until', ${heldUntil}) as waiting
         from messages where ${looksForWaiting} and workspace = ${workspace} and ${isWaiting} and ${isInSlack} group by channel, thread_ts),
-      -- Each by its own index: a workspace may have very many threads.
+      -- Each by its own index, and once: a workspace may have very many threads.
       used as (
-        select channel, thread_ts from threads where ${wereUsed(threadsUsedMs)}
+        select ${gapColumns} from threads where ${wereUsed(threadsUsedMs)}
         union
-        select channel, thread_ts from waiting),
+        select ${gapColumns} from waiting join threads using (channel, thread_ts) where workspace = ${workspace}),
       known as (
         select *, is_recent and count(*) filter (where is_recent) over (partition by channel) > ${MANY_THREADS} as is_covered
         from (
           select workspace, channel, thread_ts, adopted_ts, last_used_at, waiting,
             waiting is null and to_timestamp(thread_ts::float8) > ${since}::timestamptz - ${millis(threadsUsedMs)} as is_recent
-          from used join threads using (channel, thread_ts) left join waiting using (channel, thread_ts)
-          where workspace = ${workspace} and not is_dormant) as ours),
+          from used left join waiting using (channel, thread_ts)
+          where not is_dormant) as ours),
       covered as (select channel, jsonb_agg(thread_ts::text) as roots from known where is_covered group by channel)
       insert into jobs (workspace, kind, channel, thread_ts, key, person, payload, due_at)
       select workspace, ${JOB_KIND.backfill}, channel, thread_ts, '', '',

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { fillHistory, type HistoryReads, historyReads } from '../../../sandbox/filled-history.ts';
 import { connectionUrl } from '../../../sandbox/postgres-server.ts';
+import { gapToRead } from '../../../src/relay/inbox/backfill.ts';
 import { WORKFLOW_STEP } from '../../../src/relay/runtime/incoming-message.ts';
 import { readStats } from '../../../src/store/stats.ts';
 import { openAppScene } from '../../support/app-scene.ts';
@@ -55,6 +56,7 @@ async function live(): Promise<void> {
   const days = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
   await store.retention.deleteExpired(days);
   await readStats(store.db, WORKFLOW_STEP);
+  await store.backfills.addGap(scene.slack.team.id, gapToRead(new Date(), true));
   await scene.slack.settled();
 }
 
@@ -88,7 +90,7 @@ async function costliest(statements: Iterable<string>, tables: readonly string[]
 }
 
 test.each(['force_custom_plan', 'force_generic_plan'])(
-  'a conversation, upkeep, limits, retention and metrics read no old turns (%s)',
+  'a conversation, upkeep, limits, a short gap, retention and metrics read no old turns (%s)',
   async (mode) => {
     await client.query(`alter database ${connection.database} set plan_cache_mode = ${mode}`);
     await scene.sandbox.restartBot();

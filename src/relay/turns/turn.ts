@@ -2,7 +2,6 @@ import * as strings from '../../render/strings/index.ts';
 import { ChannelGoneError, isPermanentRefusal, PayloadRefusedError } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import { isAtService, isSendInDoubt } from '../../store/threads/turn-phase.ts';
-import { closeMessage, requeueMessage } from '../controls/messages-during-a-run.ts';
 import { sendStop } from '../controls/stop-control.ts';
 import { markWaiting } from '../controls/waiting-reactions.ts';
 import { actorName } from '../reading/display-names.ts';
@@ -13,6 +12,7 @@ import { Interruption, isInterruption, TurnEnded } from '../runtime/turn-excepti
 import { endTurnIfEmpty, endTurnIfFilesOnly, isEmptyMessage } from '../sending/empty-message.ts';
 import { messageOfTurn, wholeMessage, withOtherCopy } from '../sending/outgoing-message.ts';
 import { Sender } from '../sending/sender.ts';
+import { closeMessage, requeueMessage } from '../sending/unsent-message.ts';
 import { postNewTaskNotice, sharedChannelNotice } from './one-time-notices.ts';
 import { type FollowedReply, followReply } from './reply-follower.ts';
 import type { TurnContext } from './turn-context.ts';

@@ -1,11 +1,7 @@
 import { v7 as nextId } from 'uuid';
 import { expect, test } from 'vitest';
-import {
-  closeIfUnchanged,
-  closeMessage,
-  requeueMessage,
-} from '../../../src/relay/controls/messages-during-a-run.ts';
 import { wholeMessage } from '../../../src/relay/sending/outgoing-message.ts';
+import { closeIfUnchanged, closeMessage, requeueMessage } from '../../../src/relay/sending/unsent-message.ts';
 import { ofMessage } from '../../../src/store/queries.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';

@@ -1,0 +1,78 @@
+import type { MessageKey, Turn } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
+import type { WholeMessage } from '../../store/threads/messages.ts';
+import { isFrozen, isOver } from '../../store/threads/turn-phase.ts';
+import { messageKeyOf } from '../../store/threads/turns.ts';
+import { messageUpdate } from '../reading/message-versions.ts';
+import type { RelayDeps } from '../runtime/deps.ts';
+
+type StoreDeps = Pick<RelayDeps, 'store'>;
+
+/** Closes the message of a turn, so that it is never sent: the one that the turn has now, which is not always that of `turn`. */
+export async function closeMessage({ store }: StoreDeps, turn: Turn): Promise<void> {
+  const now = await store.turns.get(turn.workspace, turn.id);
+  if (now !== undefined) await store.messages.leaveUnsent(messageKeyOf(now), 'closed');
+}
+
+/** Closes an empty message, unless it was edited or deleted since it was read. */
+export async function closeIfUnchanged(
+  { store }: StoreDeps,
+  turn: Turn,
+  { parts }: WholeMessage,
+): Promise<'closed' | 'changed' | 'withdrawn'> {
+  return store.transaction(async ({ threads, messages }) => {
+    await threads.lock(turn);
+    const [head, ...others] = parts;
+    for (const part of parts) {
+      const now = await messages.get(part);
+      if (part === head && (now === undefined || now.state === 'withdrawn')) return 'withdrawn';
+      if (now?.state !== part.state || now.version !== part.version) return 'changed';
+    }
+    await messages.join(
+      head,
+      others.map(({ ts }) => ts),
+    );
+    await messages.leaveUnsent(head, 'closed');
+    return 'closed';
+  });
+}
+
+/** Deletes a turn that sent nothing, with its reply. Its message, as edited meanwhile, waits again; false if it was deleted. */
+export async function requeueMessage(
+  { store }: StoreDeps,
+  turn: Turn,
+  reply?: { remove(): Promise<void> },
+): Promise<boolean> {
+  await reply?.remove();
+  return store.transaction(async ({ threads, messages, turns, earlyEdits, pausedThreads }) => {
+    await threads.lock(turn);
+    const now = await turns.get(turn.workspace, turn.id);
+    if (now === undefined) return false;
+    const { workspace, forwarded_by_turn_id } = now;
+    const parts = isFrozen(now) ? await messages.ofTurn(now) : [messageKeyOf(now)];
+    let isWaiting = false;
+    if (await messages.leaveUnsent(messageKeyOf(now), 'waiting'))
+      for (const key of parts) if (!(await applyPendingEdit({ messages, earlyEdits }, key))) isWaiting = true;
+    await turns.delete(turn);
+    // A message that was forwarded to a run that people have stopped is paused behind it, like the others.
+    const run = forwarded_by_turn_id === null ? undefined : await turns.get(workspace, forwarded_by_turn_id);
+    if (run !== undefined && !isOver(run) && run.stop_requested_at !== null) await pausedThreads.pause(run);
+    return isWaiting;
+  });
+}
+
+/** Applies an edit or deletion that came while a message was being sent. True if it was a deletion. */
+async function applyPendingEdit(
+  { messages, earlyEdits }: Pick<Store, 'messages' | 'earlyEdits'>,
+  key: MessageKey,
+): Promise<boolean> {
+  const change = await earlyEdits.claim(key, key.ts);
+  if (change?.is_deletion === true) return messages.withdraw(key);
+  if (change?.content == null) return false;
+  const { content, edited_ts } = change;
+  const message = await messages.get(key);
+  if (message?.content == null) return false;
+  const known = { ...message, content: message.content };
+  await messages.updateContent(message, messageUpdate(known, { content, edited_ts }, false));
+  return false;
+}

@@ -1,23 +1,15 @@
 import { z } from 'zod';
 import { AgentNotFoundError } from '../../agent/errors.ts';
-import { type BackgroundState, backgroundNotice } from '../../render/messages/button-notes.ts';
-import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import type { Job, TurnLocation } from '../../store/schema.ts';
-import type { CheckedTurn } from '../../store/tasks/tasks.ts';
-import { BACKGROUND_PART, ENDED_BACKGROUND_PART } from '../../store/threads/posts.ts';
+import type { Job } from '../../store/schema.ts';
 import { closingAt } from '../access/access-policy.ts';
-import { sendStop } from '../controls/stop-control.ts';
-import { asRendered } from '../replies/fallback-forms.ts';
-import { IdempotentPosts } from '../replies/idempotent-posts.ts';
-import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
 import { postLaterResults } from '../replies/result-posts.ts';
 import { postReviews } from '../replies/review-posts.ts';
-import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
+import type { RelayDeps } from '../runtime/deps.ts';
 import type { JobKind } from '../runtime/job-runner.ts';
-import { type Lease, sleepWithLease } from '../runtime/lease.ts';
+import type { Lease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/retry-and-giving-up.ts';
-import type { TurnContext } from './turn-context.ts';
+import { type OpenState, sayNobodyWatches, updateBackgroundNotices } from './background-work.ts';
 
 /** Each pause between two checks is so much longer, up to this multiple of the first: by default twelve checks in an hour. */
 const BACKOFF_FACTOR = 1.6;
@@ -60,7 +52,7 @@ type Finding = 'over' | OpenState | 'quiet';
 export function followUpJobs(deps: RelayDeps): JobKind {
   const { watchMs, watchIntervalMs } = deps.settings;
   const isWatching = watchMs > 0;
-  const endWatch = (job: Job, lease: Lease) => sayNobodyWatches(deps, job, lease);
+  const endWatch = (job: Job, lease: Lease) => endWatching(deps, job, lease);
   return {
     kind: JOB_KIND.followUp,
     share: 2,
@@ -123,109 +115,15 @@ async function checkOnce(
   }
 }
 
-/** Brings the thread's notices about work in the background up to date. Returns the state of work that goes on. */
-async function updateBackgroundNotices(
-  work: ThreadWork,
-  turn: CheckedTurn,
-  shown: string,
-): Promise<OpenState | undefined> {
-  let open: OpenState | undefined;
-  for (const id of turn.background_turn_ids) {
-    const isLast = id === turn.id && !turn.has_later_message;
-    const state = isLast ? await readBackgroundState(work, turn) : 'superseded';
-    if (state !== shown) await updateBackgroundNotice(work, { ...turn, id }, state);
-    if (isOpen(state)) open = state;
-  }
-  return open;
-}
-
-/** Reads whether a turn's task works in the background; first sends a stop of it that the service does not know yet. */
-async function readBackgroundState({ deps, lease }: ThreadWork, turn: CheckedTurn): Promise<BackgroundState> {
-  const { signal } = lease;
-  await deps.readRate(turn.account_id).acquire(lease);
-  await sendStop(deps, turn, signal);
-  const { status } = await deps.agent(turn.account_id).getTask(turn.thread_task_id ?? '', { signal });
-  if (isTaskSettled(status)) return status === 'idle' ? 'completed' : status;
-  return turn.stop_requested_at === null ? 'working' : 'stopping';
-}
-
-/** Says in the notices about background work that nobody watches it; those of ended work have another name, and stay. */
-async function sayNobodyWatches(deps: RelayDeps, job: Job, lease: Lease): Promise<void> {
+/** Ends the checks of a task: says in its thread that nobody watches its work in the background any more. */
+async function endWatching(deps: RelayDeps, job: Job, lease: Lease): Promise<void> {
   const workspace = deps.workspace(job.workspace);
   const { turn_id: turnId } = followUpSchema.parse(job.payload);
   const turn = await deps.store.tasks.checkedTurn(job.workspace, turnId);
   if (workspace === undefined || turn === undefined) return;
   try {
-    for (const id of turn.background_turn_ids)
-      await updateBackgroundNotice({ deps, workspace, lease }, { ...turn, id }, 'unwatched');
+    await sayNobodyWatches({ deps, workspace, lease }, turn);
   } catch (error) {
     if (!isThreadUnreachable(error)) throw error;
   }
-}
-
-/** How often a task that still works in the background is checked (ms). */
-const POLL_INTERVAL_MS = 2_000;
-
-/**
- * Waits for the task of a settled reply to settle too, for a limited time: results and the next message wait for it.
- * `isCompleted`: the reply was completed, so that a failed task is a surprise. `hasWorkedOn`: the task was seen at work
- * after its reply.
- */
-export async function waitForBackgroundWork(
-  context: TurnContext,
-  isCompleted: boolean,
-): Promise<{ taskState: 'working' | 'cancelled' | 'failed' | 'finished'; hasWorkedOn: boolean }> {
-  const { deps, lease, state } = context;
-  const { agent, taskId } = await context.task();
-  let hasWorkedOn = false;
-  const until = performance.now() + deps.settings.maxBackgroundWaitMs;
-  for (let wasFailed = false; ; ) {
-    const { status } = await agent.getTask(taskId, { signal: lease.signal });
-    if (status === 'failed' && isCompleted) {
-      if (wasFailed) return { taskState: 'failed', hasWorkedOn };
-      // The first status may still be that of the turn before.
-      wasFailed = true;
-      await sleepWithLease(SETTLED_TASK_SHORT_MS, lease);
-      continue;
-    }
-    if (isTaskSettled(status))
-      return { taskState: status === 'cancelled' ? 'cancelled' : 'finished', hasWorkedOn };
-    wasFailed = false;
-    hasWorkedOn = true;
-    state.update({ phase: 'working', sentence: strings.backgroundWork });
-    if (performance.now() >= until) return { taskState: 'working', hasWorkedOn };
-    await sleepWithLease(POLL_INTERVAL_MS, lease);
-  }
-}
-
-/** Says below a turn's answer that its task still works; `isWatched`: a follow-up job will change the notice. */
-export async function postBackgroundNotice(
-  posts: IdempotentPosts,
-  turn: TurnLocation,
-  isWatched: boolean,
-): Promise<void> {
-  const [part, state] = isWatched
-    ? ([BACKGROUND_PART, 'working'] as const)
-    : ([ENDED_BACKGROUND_PART, 'unwatched'] as const);
-  await posts.post(part, backgroundNotice(turn.id, state), 'notice');
-}
-
-type OpenState = 'working' | 'stopping';
-
-/** Whether the work may still change its state. */
-export function isOpen(state: BackgroundState): state is OpenState {
-  return state === 'working' || state === 'stopping';
-}
-
-/** Shows a state in a turn's notice. Once work has ended, its notice gets another name, and stays. Throws a SlackError. */
-async function updateBackgroundNotice(
-  work: ThreadWork,
-  turn: TurnLocation,
-  state: BackgroundState,
-): Promise<void> {
-  const posts = new IdempotentPosts(work, turn);
-  await posts.load();
-  await posts.update(BACKGROUND_PART, backgroundNotice(turn.id, state), [asRendered]);
-  await posts.record();
-  if (!isOpen(state)) await posts.rename(BACKGROUND_PART, ENDED_BACKGROUND_PART);
 }

@@ -8,7 +8,7 @@ import { findReply, type ReplyReader, type SettledReply } from '../replies/reply
 import { inBackground } from '../runtime/poller.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { withSkippedFiles } from '../sending/allowed-files.ts';
-import { waitForBackgroundWork } from './later-results.ts';
+import { waitForBackgroundWork } from './background-work.ts';
 import { type AskedMessage, isAnswerPhase, notesBelowAnswer } from './notes-below-answer.ts';
 import type { TurnContext } from './turn-context.ts';
 import { countTools, outcomeOfReply } from './turn-end.ts';

@@ -22,7 +22,7 @@ import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import { ThreadGivenUp } from '../runtime/retry-and-giving-up.ts';
 import { emptyMessageOf, TurnEnded } from '../runtime/turn-exceptions.ts';
 import { closeIfUnchanged, closeMessage, requeueMessage } from '../sending/unsent-message.ts';
-import { postBackgroundNotice } from './later-results.ts';
+import { postBackgroundNotice } from './background-work.ts';
 import { cancelRunInDoubt } from './run-cancellation.ts';
 import type { TurnContext } from './turn-context.ts';
 

@@ -1,0 +1,111 @@
+import { type BackgroundState, backgroundNotice } from '../../render/messages/button-notes.ts';
+import * as strings from '../../render/strings/index.ts';
+import type { TurnLocation } from '../../store/schema.ts';
+import type { CheckedTurn } from '../../store/tasks/tasks.ts';
+import { BACKGROUND_PART, ENDED_BACKGROUND_PART } from '../../store/threads/posts.ts';
+import { sendStop } from '../controls/stop-control.ts';
+import { asRendered } from '../replies/fallback-forms.ts';
+import { IdempotentPosts } from '../replies/idempotent-posts.ts';
+import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
+import { sleepWithLease } from '../runtime/lease.ts';
+import type { TurnContext } from './turn-context.ts';
+
+/** How often a task that still works in the background is checked (ms). */
+const POLL_INTERVAL_MS = 2_000;
+
+/**
+ * Waits for the task of a settled reply to settle too, for a limited time: results and the next message wait for it.
+ * `isCompleted`: the reply was completed, so that a failed task is a surprise. `hasWorkedOn`: the task was seen at work
+ * after its reply.
+ */
+export async function waitForBackgroundWork(
+  context: TurnContext,
+  isCompleted: boolean,
+): Promise<{ taskState: 'working' | 'cancelled' | 'failed' | 'finished'; hasWorkedOn: boolean }> {
+  const { deps, lease, state } = context;
+  const { agent, taskId } = await context.task();
+  let hasWorkedOn = false;
+  const until = performance.now() + deps.settings.maxBackgroundWaitMs;
+  for (let wasFailed = false; ; ) {
+    const { status } = await agent.getTask(taskId, { signal: lease.signal });
+    if (status === 'failed' && isCompleted) {
+      if (wasFailed) return { taskState: 'failed', hasWorkedOn };
+      // The first status may still be that of the turn before.
+      wasFailed = true;
+      await sleepWithLease(SETTLED_TASK_SHORT_MS, lease);
+      continue;
+    }
+    if (isTaskSettled(status))
+      return { taskState: status === 'cancelled' ? 'cancelled' : 'finished', hasWorkedOn };
+    wasFailed = false;
+    hasWorkedOn = true;
+    state.update({ phase: 'working', sentence: strings.backgroundWork });
+    if (performance.now() >= until) return { taskState: 'working', hasWorkedOn };
+    await sleepWithLease(POLL_INTERVAL_MS, lease);
+  }
+}
+
+/** Says below a turn's answer that its task still works; `isWatched`: a follow-up job will change the notice. */
+export async function postBackgroundNotice(
+  posts: IdempotentPosts,
+  turn: TurnLocation,
+  isWatched: boolean,
+): Promise<void> {
+  const [part, state] = isWatched
+    ? ([BACKGROUND_PART, 'working'] as const)
+    : ([ENDED_BACKGROUND_PART, 'unwatched'] as const);
+  await posts.post(part, backgroundNotice(turn.id, state), 'notice');
+}
+
+/** Brings the thread's notices about work in the background up to date. Returns the state of work that goes on. */
+export async function updateBackgroundNotices(
+  work: ThreadWork,
+  turn: CheckedTurn,
+  shown: string,
+): Promise<OpenState | undefined> {
+  let open: OpenState | undefined;
+  for (const id of turn.background_turn_ids) {
+    const isLast = id === turn.id && !turn.has_later_message;
+    const state = isLast ? await readBackgroundState(work, turn) : 'superseded';
+    if (state !== shown) await updateBackgroundNotice(work, { ...turn, id }, state);
+    if (isOpen(state)) open = state;
+  }
+  return open;
+}
+
+/** Reads whether a turn's task works in the background; first sends a stop of it that the service does not know yet. */
+async function readBackgroundState({ deps, lease }: ThreadWork, turn: CheckedTurn): Promise<BackgroundState> {
+  const { signal } = lease;
+  await deps.readRate(turn.account_id).acquire(lease);
+  await sendStop(deps, turn, signal);
+  const { status } = await deps.agent(turn.account_id).getTask(turn.thread_task_id ?? '', { signal });
+  if (isTaskSettled(status)) return status === 'idle' ? 'completed' : status;
+  return turn.stop_requested_at === null ? 'working' : 'stopping';
+}
+
+/** Says in the notices about background work that nobody watches it; those of ended work have another name, and stay. */
+export async function sayNobodyWatches(work: ThreadWork, turn: CheckedTurn): Promise<void> {
+  for (const id of turn.background_turn_ids) await updateBackgroundNotice(work, { ...turn, id }, 'unwatched');
+}
+
+/** The states of work that may still change its state. */
+export type OpenState = 'working' | 'stopping';
+
+/** Whether the work may still change its state. */
+function isOpen(state: BackgroundState): state is OpenState {
+  return state === 'working' || state === 'stopping';
+}
+
+/** Shows a state in a turn's notice. Once work has ended, its notice gets another name, and stays. Throws a SlackError. */
+async function updateBackgroundNotice(
+  work: ThreadWork,
+  turn: TurnLocation,
+  state: BackgroundState,
+): Promise<void> {
+  const posts = new IdempotentPosts(work, turn);
+  await posts.load();
+  await posts.update(BACKGROUND_PART, backgroundNotice(turn.id, state), [asRendered]);
+  await posts.record();
+  if (!isOpen(state)) await posts.rename(BACKGROUND_PART, ENDED_BACKGROUND_PART);
+}

@@ -14,7 +14,7 @@ import { buttonUse, showButtonUse } from './used-buttons.ts';
 
 type FollowUpMessage = Pick<NewMessage, 'content'> & Partial<NewMessage>;
 
-/** The buttons that send the agent a message, which is saved at once and waits in its thread like any other. Each works once. */
+/** The buttons that send the agent a message, which waits in its thread like any other. Each works once. */
 export function messageButtons(
   deps: RelayDeps,
 ): ButtonHandlers<'continue' | 'retry' | 'go_ahead' | 'stop_here' | 'replace_sources'> {
@@ -28,9 +28,9 @@ export function messageButtons(
     return addFollowUp(deps, press, control, unlessWrittenSince(strings.planAnswers[control]), record);
   };
   return {
-    /** Asks the agent to continue an answer that was cut off at the length limit: the last one, as the agent understands it. */
+    /** Asks the agent to continue an answer that was cut off at the length limit: its last one. */
     continue: (press) => addFollowUp(deps, press, 'continue', unlessWrittenSince(strings.continueMessage)),
-    /** Sends the message of a failed or stopped turn again, with the same text and files: it stands by itself, whatever was written since. */
+    /** Resends the message of a failed or stopped turn, with its files, whatever was written since. */
     retry: (press) =>
       addFollowUp(deps, press, 'retry', async (turn, store) => {
         const messages = await store.messages.ofTurn(turn);
@@ -52,8 +52,9 @@ export function messageButtons(
 }
 
 /**
- * Sends what `messageFor` makes (`late`: why nothing any more; undefined: what it needs is not kept), unless somebody has used
- * the button. In any case, the button's place then says who used it, or why it is late.
+ * Sends the message that `messageFor` makes, unless somebody has used the button. `messageFor` returns
+ * undefined if what it needs is not kept, or says why it is too `late`. Either way, the message with the
+ * button then says who used it, or why it is late.
  */
 async function addFollowUp(
   deps: RelayDeps,

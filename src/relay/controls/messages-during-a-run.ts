@@ -29,13 +29,13 @@ export interface ForwardingOptions {
   /** Aborted when a person stops the running turn. */
   stopSignal: AbortSignal;
   progress(): AnswerProgress;
-  /** Called when a message is at the service, with its writer's name, the notes on its files and what the answer was before. */
+  /** Called when a message is at the service. `before`: what the answer was just before it was sent. */
   onForwarded(writer: string, notes: readonly FileNote[], before: AnswerProgress): void;
   /** Called when the service takes no message while the agent works: the message waits again. */
   onRequeued(): void;
 }
 
-/** Forwards waiting messages to a silent run. Each has a turn of its own, which continues when the run's ends. */
+/** Forwards waiting messages to a silent run. The turn of each continues when that of the run ends. */
 export class MidRunForwarding {
   readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
@@ -43,10 +43,10 @@ export class MidRunForwarding {
   /** The pauses in which no further message is forwarded. */
   readonly #exhaustedPauses: string[] = [];
   #forwarding: Promise<void> | undefined;
-  /** Whether a message to forward is being looked for. One that comes meanwhile is found, or is offered again soon. */
+  /** A message to forward is being looked for. One that comes now is found, or is soon offered again. */
   #isSeeking = false;
   #isOver = false;
-  /** Aborted if the run is stopped or ends while a message is forwarded: one that is not sent yet then waits again. */
+  /** Aborted if the run stops or ends while a message is forwarded: an unsent one then waits again. */
   #over: AbortController | undefined;
   forwardedCount = 0;
 
@@ -56,7 +56,7 @@ export class MidRunForwarding {
     this.#options = options;
   }
 
-  /** Forwards the next waiting message, at most one in each `pause`, or when a person asks. False if nothing is forwarded now. */
+  /** Forwards the next waiting message: one in a `pause`, or when people ask. False if none goes now. */
   offer(pause: string): boolean {
     if (this.#hasEnded || this.#exhaustedPauses.includes(pause)) return false;
     if (this.#forwarding !== undefined) return this.#isSeeking;
@@ -66,7 +66,7 @@ export class MidRunForwarding {
     return true;
   }
 
-  /** Forwards a message in a pause. After a failure, which is logged, the message gets a turn of its own next. */
+  /** Forwards a message in a pause. If that fails, which is logged, the message gets its own turn next. */
   async #forwardInPause(pause: string): Promise<void> {
     const { lease, deps } = this.#work;
     const { stopSignal } = this.#options;
@@ -129,7 +129,7 @@ export class MidRunForwarding {
     return true;
   }
 
-  /** Ends the turn of a message whose sending failed. True if the message waits again; throws what leaves the turn open. */
+  /** Ends the turn of an unsent message. True if that waits again; throws what leaves the turn open. */
   async #endAfter(turn: Turn, row: TurnRow, error: unknown): Promise<boolean> {
     const { deps, lease } = this.#work;
     // Without the lease the turn may belong to the process that has the thread now.
@@ -150,7 +150,7 @@ export class MidRunForwarding {
     return false;
   }
 
-  /** Tells the writer of a message why nothing of it can be sent. If the message was edited meanwhile, it waits again instead. */
+  /** Tells a writer why nothing of a message can be sent; if it was edited since, it waits again. */
   async #refuse(row: TurnRow, messageAsRead: WholeMessage, { outcome, sentence }: TurnEnded): Promise<void> {
     const { deps } = this.#work;
     const { turn } = row;
@@ -184,7 +184,7 @@ export class MidRunForwarding {
     if (pause !== ASKED_FOR) this.#exhaustedPauses.push(pause);
   }
 
-  /** Lets messages that people asked to send now wait like others, as their notes then say: they may ask again. */
+  /** Lets messages that were to be sent now wait like others. Their notes say so: people may ask again. */
   async #endUrgency(): Promise<void> {
     // After a stop, these messages go next.
     if (this.#hasEnded) return;
@@ -204,7 +204,7 @@ export class MidRunForwarding {
     return beginTurnOrRefuse(this.#work, nextTurnId(), message, this.#turn.id);
   }
 
-  /** What a sender needs to send the turn's message, without `state`: the reply of the run at work shows nothing of it. */
+  /** What a sender of the turn's message needs. Without `state`: the reply of the run shows nothing of it. */
   #sending(turn: Turn, stopSignal: AbortSignal): SendingTurn {
     const { deps, workspace, lease } = this.#work;
     const retrying = { about: { turn: turn.id }, wake: stopSignal };

@@ -27,7 +27,7 @@ type NoticeDeps = Pick<RelayDeps, 'store' | 'workspace'>;
 
 /** The buttons below the notice of a pause, of which one ends it. */
 export function pausedMessageButtons(deps: RelayDeps): ButtonHandlers<'send_paused' | 'discard_paused'> {
-  /** How this process ended pauses, by turn: a press that comes second must not overwrite what the first one did. */
+  /** How this process ended pauses, by turn: a press that comes second does not overwrite that. */
   const endings = new LRUCache<string, () => Promise<string>>({ max: 1_000 });
   return {
     send_paused: (press) => endPause(deps, endings, press, 'send_paused'),
@@ -72,7 +72,7 @@ export function refreshPausedNotice(deps: RelayDeps, message: MessageKey): void 
 
 const NOT_UPDATED = 'could not update the notice of a paused thread';
 
-/** Ends the pause if only this new message waits: those that the stop has paused were all withdrawn. Else updates the notice. */
+/** Ends a pause with only this new message, because those before it were withdrawn; or updates its notice. */
 async function endPauseIfOnly(deps: RelayDeps, thread: ThreadKey, message: MessageKey): Promise<void> {
   const turnId = await deps.store.pausedThreads.pausedBy(thread);
   if (turnId === undefined) return;
@@ -86,7 +86,7 @@ async function endPauseIfOnly(deps: RelayDeps, thread: ThreadKey, message: Messa
   else await refreshNotice(deps, message);
 }
 
-/** Updates the notice of the paused thread in which a message was written; with nothing left, the pause ends. */
+/** Updates the notice of the paused thread that a message is in; with nothing left, the pause ends. */
 async function refreshNotice(deps: NoticeDeps, key: MessageKey): Promise<void> {
   const message = await deps.store.messages.get(key);
   const turnId = message && (await deps.store.pausedThreads.pausedBy(message));
@@ -104,7 +104,7 @@ export async function noteIfPaused(deps: NoticeDeps, thread: ThreadKey): Promise
   return strings.waitsBehindStop(await stopRequesterName(deps, { ...thread, id }));
 }
 
-/** Ends a pause as a button says, and updates the notice; `endings` holds what the notices say of pauses that ended here. */
+/** Ends a pause as a button says, and updates the notice. `endings`: how this process ended pauses. */
 async function endPause(
   deps: RelayDeps,
   endings: LRUCache<string, () => Promise<string>>,
@@ -136,7 +136,7 @@ async function endPause(
   return 'done';
 }
 
-/** Edits the notice, if the thread has it. `pressedTs`: a person has pressed it there, so that it need not be recorded. */
+/** Edits the notice, if there is one. `pressedTs`: its ts as a press says, which may not be recorded yet. */
 async function editNotice(
   deps: NoticeDeps,
   thread: ThreadKey,
@@ -153,7 +153,7 @@ async function noticeOf({ store }: NoticeDeps, { workspace }: ThreadKey, id: str
   return (await store.posts.ofTurn({ workspace, id })).get(NOTICE_PART);
 }
 
-/** Finishes a turn, after the notice of what is paused behind it: a pause may begin, and change, until the turn is finished. */
+/** Finishes a turn, after the notice of its pause, which may begin and change until the turn is finished. */
 export async function postPausedNoticeAndFinish(
   deps: NoticeDeps,
   posts: Pick<IdempotentPosts, 'post' | 'update'>,
@@ -191,7 +191,7 @@ async function countPausedOrResume({ store: rootStore }: NoticeDeps, thread: Thr
   });
 }
 
-/** The notice as it is now: of an ended pause if `count` is 0. Undefined if nothing is paused any more: another edit follows. */
+/** The notice as it is now, of an ended pause if `count` is 0; undefined if another edit will follow. */
 async function renderNotice(deps: NoticeDeps, thread: ThreadKey, turnId: string, count: number) {
   if (count === 0) return endedNotice(strings.nothingPaused);
   if ((await deps.store.pausedThreads.pausedBy(thread)) !== turnId) return undefined;

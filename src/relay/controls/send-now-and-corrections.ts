@@ -26,7 +26,7 @@ import type { StopControl } from './stop-control.ts';
 /** Offers a thread's next message to its run, if this process has it; false if it was not offered. */
 type PassOn = (thread: ThreadKey, when: PassOnTime) => boolean;
 
-/** Passes a message on if the run pauses; else offers the buttons to its writer, once for all that they write meanwhile. */
+/** Passes a message on if the run pauses; else offers its writer the buttons, once for all they write. */
 export async function offerSendNow(
   deps: RelayDeps,
   passOn: PassOn,
@@ -44,7 +44,7 @@ export async function offerSendNow(
   trySendEphemeral(deps, { ...writer, threadTs: outcome.thread.thread_ts }, note);
 }
 
-/** Handles **Send now**: the run gets the message, and what its writer wrote after it, as soon as it takes one, in any process. */
+/** Handles **Send now**: the run, in any process, soon gets the message and its writer's later ones. */
 export async function sendNow(
   deps: RelayDeps,
   passOn: PassOn,
@@ -60,8 +60,8 @@ export async function sendNow(
 }
 
 /**
- * Tells who has edited or deleted a message that the agent already has, in an ephemeral note whose button sends the
- * correction. `message.person` is '' if Slack does not name the editor: then nobody gets a note. Throws a SlackError.
+ * Tells who has edited or deleted a message that the agent has, in an ephemeral note whose button sends the
+ * correction. Of an unknown editor, `message.person` is '': nobody gets a note. Throws a SlackError.
  */
 export async function tellOfLateEdit(
   deps: RelayDeps,
@@ -102,7 +102,7 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
   return { outcome: 'done', told };
 }
 
-/** Adds a new message with the newest words of a sent one; returns its key, or nothing if another press has done so. */
+/** Adds a message with a sent one's newest words. Returns its key; undefined if another press has done so. */
 async function addCorrection(
   deps: RelayDeps,
   { store, trx }: { store: Store; trx: Transaction<Tables> },
@@ -126,8 +126,8 @@ async function addCorrection(
 }
 
 /**
- * Handles **Stop and send this instead**, below the note on a message that waits, or that was edited while the agent
- * answers it: stops the run, and sends the newest words next, before what others have waiting.
+ * Handles **Stop and send this instead**, below the note on a message that waits, or that was edited while
+ * the agent answers it: stops the run, and sends the newest words next, before what others have waiting.
  */
 export async function sendInstead(
   deps: RelayDeps,
@@ -200,7 +200,7 @@ function answerSending(deps: RelayDeps, keys: readonly MessageKey[], now: string
   return { outcome: 'done', told: now, later };
 }
 
-/** The note that says what became of messages. One that still waits may be sent in place of what the agent writes. */
+/** The note that says what became of messages. One that waits may be sent in place of the run's answer. */
 function noteOf({ state, told }: Fate, [first]: readonly MessageKey[]): RenderedMessage {
   if (state !== 'waiting' || first === undefined) return { text: told, blocks: [] };
   return noteWithButtons(told, ['send_instead'], first.ts);
@@ -212,7 +212,7 @@ interface Fate {
   told: string;
 }
 
-/** What became of messages that somebody asked to send, except deleted ones; undefined while one is on its way. */
+/** What became of messages to be sent at once, except deleted ones; undefined while one is on its way. */
 async function fateOfAll(deps: RelayDeps, keys: readonly MessageKey[]): Promise<Fate | undefined> {
   const fates = await Promise.all(keys.map((key) => fateOf(deps, key)));
   if (fates.includes(undefined)) return undefined;
@@ -221,7 +221,7 @@ async function fateOfAll(deps: RelayDeps, keys: readonly MessageKey[]): Promise<
   return waiting ?? fates.find((fate) => fate?.state !== 'withdrawn') ?? fates[0];
 }
 
-/** What became of one; undefined while it is on its way: being sent, or to be sent once the run takes it (`is_urgent`). */
+/** What became of one; undefined while it is being sent, or is to be once the run takes it (`is_urgent`). */
 async function fateOf(
   deps: RelayDeps,
   key: MessageKey,

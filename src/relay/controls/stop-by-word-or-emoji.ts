@@ -21,7 +21,7 @@ const STOP_REACTION = 'octagonal_sign';
 /** Most threads of a channel in which a post that is not recorded yet is looked for. */
 const MAX_TURNS_POSTING = 3;
 
-/** A stop that Slack reports as an event of its own: an emoji on the message `target`, or Slack's own stop button of a session. */
+/** A stop that comes as an event: an emoji on the message `target`, or Slack's own stop of a session. */
 export type StopTrigger = ChannelActor & { ts: string } & (
     | { kind: 'reaction'; target: string; name: string }
     | { kind: 'session_stopped'; thread_ts: string }
@@ -53,7 +53,7 @@ export class StopTriggers {
     this.#tellPerson(message, thread_ts === message.ts ? undefined : thread_ts, outcome.outcome);
   }
 
-  /** Carries out a stop that came as an event; returns once it is recorded. Ignores reactions that mean nothing here. */
+  /** Carries out a stop that came as an event, until it is recorded. Ignores reactions that are no stop. */
   async handle(trigger: StopTrigger): Promise<StopOutcome> {
     return trigger.kind === 'reaction' ? this.#handleReaction(trigger) : this.#handleSessionStop(trigger);
   }
@@ -84,7 +84,7 @@ export class StopTriggers {
     return outcome;
   }
 
-  /** Tells the person privately; not after `done`, which the thread shows, or `refused`: `mayUseControl` has told them. */
+  /** Tells the person privately, unless the thread shows it (`done`) or they know it (`refused`). */
   #tellPerson(actor: ChannelActor, threadTs: string | undefined, outcome: StopOutcome): void {
     if (outcome === 'done' || outcome === 'refused' || outcome === 'ignored') return;
     const { workspace, channel, person } = actor;
@@ -95,7 +95,7 @@ export class StopTriggers {
     );
   }
 
-  /** Stops the turn of the message or reply that a reaction is on, or withdraws a message that still waits. */
+  /** Stops the turn of the message or reply with the reaction, or withdraws a message that still waits. */
   async #stopByReaction(trigger: ReactionTrigger): Promise<StopOutcome> {
     const { workspace, channel, person, ts, target, name } = trigger;
     if (name !== STOP_REACTION) return 'ignored';
@@ -114,7 +114,7 @@ export class StopTriggers {
     return 'withdrawn';
   }
 
-  /** The turn whose post this is, before that is recorded: Slack says whose. Throws a SlackError: the event comes again. */
+  /** The turn of a post not recorded yet, which Slack names. After a SlackError, the event comes again. */
   async #turnPosting({ workspace, channel, ts }: MessageKey): Promise<Turn | undefined> {
     const slack = this.#deps.workspace(workspace);
     const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
@@ -126,8 +126,8 @@ export class StopTriggers {
   }
 
   /**
-   * Stops what a thread works on. After a turn that is over before it can be stopped, the turn of a message that waited
-   * behind it may begin: that one is then stopped. Nobody is reminded any more of a plan that waits where nothing is at work.
+   * Stops what a thread works on. If that turn is over before the stop, the next waiting message's turn may
+   * begin, and is stopped. If nothing is at work, reminders of a plan that waits end.
    */
   async #stopThread(thread: ThreadKey, stop: ThreadStopRequest): Promise<StopOutcome> {
     const { workspace, channel } = thread;
@@ -145,8 +145,8 @@ export class StopTriggers {
   }
 
   /**
-   * The turn at work in a thread, else the one posting its end, else one begun here for a waiting message; at the top of a
-   * direct conversation, that of any of its threads.
+   * The turn at work in a thread, else the one posting its end, else a new one for a waiting message. At the
+   * top of a direct conversation: that of any of its threads.
    */
   async #findOrBeginTurn(thread: ThreadKey, stop: ThreadStopRequest): Promise<Turn | 'refused' | undefined> {
     const { messages, turns } = this.#deps.store;
@@ -159,7 +159,7 @@ export class StopTriggers {
     return location && this.#beginNextTurn(location, stop);
   }
 
-  /** Begins the turn of the message that waits next, if it came before the stop: it is stopped before anything is sent. */
+  /** Begins the turn of the next message, if that came before the stop: nothing of it is sent. */
   async #beginNextTurn(thread: ThreadKey, { person, ts, control }: ThreadStopRequest) {
     const next = await this.#deps.store.messages.nextWaiting(thread);
     if (next === undefined || !isEarlierTs(next.ts, ts)) return undefined;

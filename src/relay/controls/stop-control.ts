@@ -30,11 +30,11 @@ export interface StopRequest extends ControlRequest {
   /** The same turn, where the caller has just read it. */
   turn?: Turn;
   control?: string;
-  /** Has something sent instead, so that nothing is paused. False if it was sent or is gone before: then nothing is stopped. */
+  /** Sends something instead, so nothing is paused. False: that is sent or gone, and nothing is stopped. */
   instead?: (store: Store, trx: Transaction<Tables>) => Promise<boolean>;
 }
 
-/** Stops turns: records the request, pauses what waits, then tells the service. Any process retries what did not arrive there. */
+/** Stops turns: records that, pauses what waits, tells the service. Any process may repeat the last. */
 export class StopControl {
   readonly #deps: RelayDeps;
   readonly #onStopRequested: (turn: Turn) => void;
@@ -63,9 +63,9 @@ export class StopControl {
   }
 
   /**
-   * Stops a turn: gracefully at first, and at once if asked again 10 s later or more. A turn whose message has not been
-   * sent never sends it. After the end of a turn, the work of its task in the background is stopped. If the message was
-   * forwarded to a running turn, that turn is stopped.
+   * Stops a turn: gracefully at first, and at once if asked again 10 s later or more. A turn whose message
+   * has not been sent never sends it. After the end of a turn, the work of its task in the background is
+   * stopped. If the message was forwarded to a running turn, that turn is stopped.
    */
   async requestStop(request: StopRequest): Promise<ControlOutcome> {
     const { store } = this.#deps;
@@ -103,8 +103,8 @@ export class StopControl {
   }
 
   /**
-   * Records a stop; the first pauses what waits, unless `instead` sends it. Undefined if it comes too late; throws Interruption
-   * if `instead` is false.
+   * Records a stop. The first one pauses what waits, unless `instead` sends it. Undefined if it comes too
+   * late; throws Interruption if `instead` is false.
    */
   async #recordRequest(known: Turn, { person, ts, instead }: StopRequest, isBackground: boolean) {
     const { workspace, id, channel, thread_ts } = known;
@@ -138,7 +138,7 @@ export class StopControl {
     }
   }
 
-  /** Sends a stop to the service. Returns at once: an acknowledgement to Slack must not wait for the service. */
+  /** Sends a stop to the service. Returns at once, because the acknowledgement to Slack must not wait. */
   #sendInBackground(turn: Turn): void {
     if (this.#pendingCalls.has(turn.id)) return;
     const signal = anySignal([this.#poller.signal, AbortSignal.timeout(ATTEMPT_TIMEOUT_MS)]);
@@ -149,7 +149,7 @@ export class StopControl {
   }
 }
 
-/** Sends a recorded stop to the service, if it is still open. A refusal is final. Throws temporary failures. */
+/** Sends a recorded stop to the service, if it is open. A refusal is final. Throws temporary failures. */
 export async function sendStop(
   { store, log, agent: agentOf }: Pick<RelayDeps, 'store' | 'log' | 'agent'>,
   turn: Turn,
@@ -177,7 +177,7 @@ export async function sendStop(
   await store.stopRequests.markSent(turn, force ? 'forced' : 'graceful');
 }
 
-/** Cancels the reply; if forced, or if that has settled or is unknown, the task: never while it works on a later message. */
+/** Cancels the reply; the task, if forced or without a reply at work, unless it works on a later message. */
 async function cancelAtService(
   agent: AgentClient,
   taskId: string,

@@ -37,7 +37,9 @@ export function unsentReplyButtons(
   };
 }
 
-/** Tells a writer, once in each thread, that a reply was not sent, or that they have no access. Throws a SlackError. */
+/**
+ * Tells a writer, once in each thread, that a reply was not sent or they have no access. Throws SlackError.
+ */
 export async function tellOfUnsentReply(
   deps: RelayDeps,
   outcome: InboxOutcome,

@@ -9,7 +9,9 @@ import { actorName } from '../reading/display-names.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { compareTs } from '../runtime/incoming-message.ts';
 
-/** How often (ms), and how many times, it is looked whether a button's message still waits, before its use is shown. */
+/**
+ * How often (ms), and how many times, it is looked whether a button's message waits, before the use shows.
+ */
 const LOOK_INTERVAL_MS = 500;
 const MAX_LOOKS = 20;
 
@@ -20,9 +22,9 @@ export const shownMessageSchema = z.looseObject({
 });
 
 /**
- * Takes the buttons that work once from our message `ts`, which says who used one, or else why it is too `late` for them.
- * `message` is what it shows; left out, that is read from Slack. A reply that still grows is left alone, because its run
- * shows the use. Throws a SlackError.
+ * Takes the buttons that work once from our message `ts`, which says who used one, or else why it is too
+ * `late` for them. `message` is what it shows; left out, that is read from Slack. A reply that still grows is
+ * left alone, because its run shows the use. Throws a SlackError.
  */
 export async function showButtonUse(
   deps: Pick<RelayDeps, 'store' | 'workspace'>,
@@ -48,7 +50,7 @@ export async function showButtonUse(
   await deps.workspace(turn.workspace)?.posting.editComplete({ channel, ts, render });
 }
 
-/** Takes the button "Choose again" from the last message of a turn's reply, which says who asked again. Throws a SlackError. */
+/** Takes "Choose again" from a turn's last message, which says who used it. Throws a SlackError. */
 export async function showAskedAgain(deps: RelayDeps, turn: Turn): Promise<void> {
   const posts = [...(await deps.store.posts.ofTurn(turn)).values()];
   const shown = posts.flatMap(({ part, ts }) => (part.startsWith('reply:') && ts !== null ? [ts] : []));

@@ -5,9 +5,9 @@ import { type InboxOutcome, WAITING_EMOJI } from '../runtime/incoming-message.ts
 import type { JobKind } from '../runtime/job-runner.ts';
 import { inBackground } from '../runtime/poller.ts';
 
-/** Most reactions per workspace at a time. Slack allows removing about 17 a minute, so all go within half a minute. */
+/** Most reactions per workspace at a time. Slack removes about 17 a minute: all go within half a minute. */
 const MAX_WAITING_REACTIONS = 5;
-/** How often it is looked whether a message still waits (ms): what ends the wait wakes its job, unless a process dies. */
+/** How often a message is looked at while it waits (ms): its job is also woken, unless a process dies. */
 const LOOK_AGAIN_MS = 60_000;
 
 /** Jobs that put the hourglass on a message that waits for its turn, and take it off again. */
@@ -40,7 +40,7 @@ export function waitingReactionJobs(deps: RelayDeps): JobKind {
   };
 }
 
-/** Asks for the hourglass on the messages that wait in a thread without one. Returns at once; never throws. */
+/** Asks for the hourglass on a thread's waiting messages without one. Returns at once; never throws. */
 export function markWaiting({ store, log }: Pick<RelayDeps, 'store' | 'log'>, thread: ThreadKey): void {
   const asked = store.messages.wantWaitingReactions(thread, MAX_WAITING_REACTIONS);
   inBackground(asked, log, 'could not ask for waiting reactions');

@@ -51,10 +51,10 @@ interface FormWork {
 }
 
 /**
- * Sends a turn's messages, each in the first of some forms that Slack accepts, and throws the last refusal if it accepts none.
- * `send` renders the message in the form that it gets; `message` is what it has rendered, before that. If a block was all
- * that Slack refused, that block is left out in the workspace for some hours. `onPicturesRefused` is called if the accepted
- * form shows no picture.
+ * Sends a turn's messages, each in the first of some forms that Slack accepts, and throws the last refusal if
+ * it accepts none. `send` renders the message in the form that it gets; `message` is what it has rendered,
+ * before that. If a block was all that Slack refused, that block is left out in the workspace for some hours.
+ * `onPicturesRefused` is called if the accepted form shows no picture.
  */
 export function formSender(work: FormWork, turn: { id: string }, onPicturesRefused?: () => void) {
   const { deps, workspace } = work;
@@ -136,7 +136,7 @@ function withoutRefusedBlocks(
 /** Slack's own failures in a row after which a message counts as refused. */
 const MAX_FAULTS = 3;
 
-/** Sends parts. Throws PayloadRefusedError if Slack keeps failing at one while other calls succeed; it may have arrived. */
+/** Sends parts. Throws PayloadRefusedError if Slack keeps failing at one alone, which may have arrived. */
 function faultSender(workspace: FormWork['workspace']) {
   /** Failures in a row by part, and when the first was (`performance.now()`). */
   let faults: Map<string, { times: number; since: number }> | undefined;

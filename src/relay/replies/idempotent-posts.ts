@@ -23,7 +23,7 @@ export interface PartEdit extends PartWait, Pick<EditRequest, 'permit'> {
 /** What identifies a post, and what happens before it is sent. */
 export type PostIdentity = Omit<PostRequest, 'message' | 'kind'>;
 
-/** The first reply of a turn that begins at `begunAt` (`performance.now()`), with what is asked for meanwhile. */
+/** The first reply of a turn that begins at `begunAt` (`performance.now()`), and what it asks for then. */
 export interface FirstReply {
   begunAt: number;
   /** Whether another organisation can read the channel; undefined of a direct conversation. */
@@ -44,8 +44,9 @@ interface KnownPost extends Post {
 }
 
 /**
- * A turn's messages in Slack, each known by its part. A post's intent is recorded before the call. Where the outcome is
- * unknown, the thread is searched once the call has surely ended, and the part is posted only if it is not there.
+ * A turn's messages in Slack, each known by its part. A post's intent is recorded before the call. Where the
+ * outcome is unknown, the thread is searched once the call has surely ended, and the part is posted only if
+ * it is not there.
  */
 export class IdempotentPosts {
   readonly #work: ThreadWork;
@@ -55,7 +56,7 @@ export class IdempotentPosts {
   /** Slack has refused the pictures of a message, which shows words in their place. */
   hasLostPictures = false;
   #isLoaded: boolean;
-  /** When the turn recorded the intent to post its first reply (`performance.now()`), until that is used or withdrawn. */
+  /** When the turn intended to post its first reply (`performance.now()`), until used or withdrawn. */
   #firstIntentAt: number | undefined;
   /** The permit for it, until it is used. */
   #firstPermit: FirstReply['permit'] | undefined;
@@ -114,7 +115,7 @@ export class IdempotentPosts {
     return this.find(part)?.shown === messageDigest(message);
   }
 
-  /** Posts a text once. Slack's own failures at it never count as a refusal, because a text has no simpler form. */
+  /** Posts a text once. Slack's own failures never count as a refusal: a text has no simpler form. */
   async postNotice(part: string, text: string): Promise<void> {
     const message = { text, blocks: [] };
     await this.sendOnce(part, messageDigest(message), (identity) =>
@@ -127,7 +128,7 @@ export class IdempotentPosts {
     await this.recordWith((posts) => this.#work.deps.store.posts.record(this.#turn, posts));
   }
 
-  /** Posts a part once, in the first of these forms that Slack accepts, and records it; a first reply is left to `recordWith`. */
+  /** Posts a part once, in the first form that Slack accepts; records it, unless it is the first reply. */
   async post(
     part: string,
     message: RenderedMessage,
@@ -143,22 +144,22 @@ export class IdempotentPosts {
     if (kind !== 'first') await this.record();
   }
 
-  /** Edits a part that is there, in the first form that Slack accepts, however long the edit waits. Throws a SlackError. */
+  /** Edits a part, in the first form that Slack accepts, however long that waits. Throws a SlackError. */
   async update(part: string, message: RenderedMessage, forms: readonly MessageForm[]): Promise<void> {
     const state = { isFinal: true, isBlank: false, unseenSinceMs: Date.now() };
     const { signal } = this.#work.lease;
     await this.edit(part, { state: () => state, signal, forms, render: async () => message });
   }
 
-  /** Waits for a permit for an `edit` of this message, which must follow at once; undefined if none comes in time. */
+  /** Waits for a permit for an `edit`, which must follow at once; undefined if none comes in time. */
   permitToEdit(ts: string, wait: PartWait): Promise<Permit | undefined> {
     const { lease: guard, workspace } = this.#work;
     return workspace.posting.permitToEdit({ ...wait, channel: this.#turn.channel, ts, guard });
   }
 
   /**
-   * Edits a part when the budget allows it; `left_out` if that takes longer than `maxWaitMs`. A part that is gone from Slack is
-   * marked as such, so that it is posted again. Throws a SlackError.
+   * Edits a part when the budget allows it; `left_out` if that takes longer than `maxWaitMs`. A part that is
+   * gone from Slack is marked as such, so that it is posted again. Throws a SlackError.
    */
   async edit(
     part: string,
@@ -207,9 +208,9 @@ export class IdempotentPosts {
   }
 
   /**
-   * Posts a part once, as `send` does it; false if that sends nothing. After an attempt whose outcome is unknown, the part is
-   * looked for first. `digest` identifies what it then shows; undefined: unknown, so that the next edit is sent. The next
-   * `recordWith` records the post.
+   * Posts a part once, as `send` does it; false if that sends nothing. After an attempt whose outcome is
+   * unknown, the part is looked for first. `digest` identifies what it then shows; undefined: unknown, so
+   * that the next edit is sent. The next `recordWith` records the post.
    */
   async sendOnce(
     part: string,
@@ -254,7 +255,7 @@ export class IdempotentPosts {
     return permit;
   }
 
-  /** Records the intent of a call that leaves now. The first reply uses the turn's, unless used, withdrawn or old. */
+  /** Records the intent of a call that leaves now. The first reply has one, unless used, withdrawn or old. */
   async #intend(part: string, key: string, isStream: boolean): Promise<void> {
     let isIntended = false;
     if (part === replyPart(0)) {
@@ -267,7 +268,7 @@ export class IdempotentPosts {
     this.#posts.set(part, isIntended ? intendedPost(this.#turn, part, key) : await record());
   }
 
-  /** Withdraws the intent of the first reply if no call was made for it, so that another process need not look for the reply. */
+  /** Withdraws the intent of a first reply without a call: another process need not look for the reply. */
   async withdrawIntent(): Promise<void> {
     void released(this.#takeFirstPermit());
     if (this.#firstIntentAt !== undefined && this.#work.lease.remainingMs() > 0) {

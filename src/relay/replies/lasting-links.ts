@@ -15,7 +15,7 @@ export const RESULTS_PATH = '/results/';
 
 const linkClaims = z.tuple([z.string(), z.string(), z.string(), z.number()]);
 
-/** Makes and verifies our links to results: signed with the first key, for seven days. Anyone with a link can read the file. */
+/** Makes and verifies our links to results: signed with the first key, for seven days, and for anyone. */
 export class ResultLinks {
   readonly #keys: readonly Buffer[];
   readonly #base: string;
@@ -80,7 +80,7 @@ const MAX_REQUESTS = 200;
 
 const CACHE_SIZE = 1_000;
 
-/** Returns a function that finds where a link leads now: once for all who ask meanwhile. `resolve` ends with its signal. */
+/** Makes a finder of where links lead, once for all who ask meanwhile. `resolve` ends with its signal. */
 export function linkFinder(
   links: Pick<ResultLinks, 'verify'>,
   resolve: (target: ResultLinkTarget, signal: AbortSignal) => Promise<ResultLinkDestination>,
@@ -100,7 +100,7 @@ export function linkFinder(
   };
 }
 
-/** Limits how many runs there are at once, of one workspace and of all. A run beyond that is not begun, and returns undefined. */
+/** Limits how many runs go at once, of a workspace and of all. One beyond that returns undefined. */
 function limiter(most: number, mostOfWorkspace: number) {
   const running: string[] = [];
   return async <T>(workspace: string, run: () => Promise<T>): Promise<T | undefined> => {
@@ -111,7 +111,7 @@ function limiter(most: number, mostOfWorkspace: number) {
   };
 }
 
-/** A fresh link of the service to a result, as long as the app is installed and the task exists. Throws a StoreError. */
+/** The service's fresh link to a result, while app and task are there. Throws a StoreError. */
 export async function resolveResult(
   deps: Pick<RelayDeps, 'store' | 'agent' | 'log' | 'workspace'>,
   target: ResultLinkTarget,

@@ -23,7 +23,7 @@ const FINAL_EDIT_TIMEOUT_MS = { edited: 1_500, streamed: 300 };
 
 type TurnWork = ThreadWork & { readonly row: TurnRow };
 
-/** One turn's reply in its thread. It asks for an edit when it has changed, and renders when it gets one: the latest state wins. */
+/** A turn's reply in its thread. When it changes it asks for an edit, and then renders the latest state. */
 export class LiveReply {
   readonly #work: TurnWork;
   readonly #turn: TurnLocation;
@@ -35,7 +35,7 @@ export class LiveReply {
   beforeEdit: () => Promise<void> = async () => undefined;
   /** Ends the waits for permits to edit, and for a turn to render. */
   #pendingEdits = new AbortController();
-  /** First every change is shown, then the final text as fast as possible, then the final form of each message. */
+  /** At first every change is shown, then the final text at once, then the final form of each message. */
   #stage: 'unopened' | 'live' | 'final_text' | 'final_form' | 'closed' = 'unopened';
   /** Since when (as `Date.now()`) there has been something that people cannot read yet. */
   #unseenSince: number | undefined;
@@ -57,7 +57,7 @@ export class LiveReply {
     this.#messages = new ReplyMessages(work, turn, state, this.posts);
   }
 
-  /** Posts the first message if none has, for the caller to record (`posts.recordWith`). From then on, every change is shown. */
+  /** Posts the first message, if none is: `posts.recordWith` records it. From then on, changes are shown. */
   async open(): Promise<void> {
     if (this.#stage !== 'unopened') return;
     await this.#messages.load();
@@ -166,7 +166,7 @@ export class LiveReply {
     return this.#stage === 'live' && !this.#work.lease.signal.aborted;
   }
 
-  /** Tries again after a pause that grows with the failures in a row, unless Slack has no place for the reply. */
+  /** Tries again after a pause that grows with each failure, unless Slack has no place for the reply. */
   async #onFailed(error: unknown): Promise<void> {
     if (!this.#isLive) return;
     if (isThreadUnreachable(error)) {
@@ -198,7 +198,7 @@ export class LiveReply {
       if (post === undefined) await this.#messages.post(outdated, 'further');
       else {
         this.#state.discardRendered();
-        // Thousands wait here at the same time: all else that an edit needs is made afterwards. Streams have other permits.
+        // Thousands wait here at once: what else an edit needs is made later. Streams have other permits.
         const permit = post.is_stream
           ? undefined
           : await this.posts.permitToEdit(post.ts, this.#waitOf(outdated));
@@ -210,8 +210,8 @@ export class LiveReply {
   }
 
   /**
-   * Shows the whole text without a long wait for edits: where none is available, the text goes on in a new message. The last
-   * message is also brought to its final form, if an edit for that is available.
+   * Shows the whole text without a long wait for edits: where none is available, the text goes on in a new
+   * message. The last message is also brought to its final form, if an edit for that is available.
    */
   async #showWholeText(): Promise<void> {
     const maxWaitMs = FINAL_EDIT_TIMEOUT_MS[this.#messages.mayStream ? 'streamed' : 'edited'];
@@ -251,7 +251,7 @@ export class LiveReply {
     this.#state.update({ breaks });
   }
 
-  /** Edits a message. If Slack refuses the final text in every form, the message is posted anew in its place. */
+  /** Edits a message. If Slack refuses every form of the final text, posts it anew in its place. */
   #editOrReplace(part: string, how: Pick<PartEdit, 'maxWaitMs' | 'permit'>): Promise<'shown' | 'left_out'> {
     return this.#edit(part, how).catch(async (error: unknown): Promise<'shown'> => {
       if (!this.#isFinal || !(error instanceof PayloadRefusedError)) throw error;

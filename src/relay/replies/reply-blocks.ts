@@ -47,7 +47,7 @@ export function keptSizeOf(reply: ReadReply): KeptSize {
   return { bytes, isSettled: isReplySettled(reply) };
 }
 
-/** A block cut to what replies ever show: otherwise a live reply would hold megabytes of tool output for hours. */
+/** A block cut to what replies show: a live reply must not hold megabytes of tool output for hours. */
 export function toReplyBlock(block: ContentBlock): ContentBlock {
   switch (block.kind) {
     case 'text':
@@ -64,7 +64,7 @@ export function toReplyBlock(block: ContentBlock): ContentBlock {
   }
 }
 
-/** A JSON value cut short, in its shape. `room.left` counts down the characters that all of its values may still take. */
+/** A JSON value cut short, in its shape; `room.left` counts down the characters that its values may take. */
 function truncateInput(value: unknown, room: { left: number }): unknown {
   room.left -= typeof value === 'string' ? Math.min(value.length, MAX_TOOL_TEXT_LENGTH) : 10;
   if (typeof value === 'string') return truncateText(value);
@@ -92,7 +92,7 @@ export function replyFingerprint({ status, content }: AgentMessage): string {
   return hash.update(JSON.stringify([status, content.map(growingLength), call])).digest('base64url');
 }
 
-/** The length of what may grow in a block. Of an unknown kind, only texts count: links and times may change at each read. */
+/** The length of what may grow in a block. Of unknown kinds only texts count: links and times may vary. */
 function growingLength(block: ContentBlock): number {
   if (block.kind === 'text') return block.text.length;
   if (block.kind === 'tool_result') return block.content.length;

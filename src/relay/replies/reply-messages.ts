@@ -13,7 +13,7 @@ import type { ReplyState } from './reply-state.ts';
 
 /** Messages that are deleted at the end: replaced ones, and the one beside streams. */
 const DRAFT_PREFIX = 'draft:';
-/** Shows what else a reply shows while its text stands apart: the first message of the reply, with its Stop button. */
+/** Shows what a reply shows beside a text that stands apart: its first message, with the Stop button. */
 export const STATUS_PART = `${DRAFT_PREFIX}status`;
 
 /** A message that a reply should consist of, and the part that it is. */
@@ -50,7 +50,7 @@ export class ReplyMessages {
     if (!this.#state.isApart) await this.endApart();
   }
 
-  /** Turns the first message into the status, if the text may be streamed: the text then comes in messages of its own. */
+  /** Makes the first message the status, if the text may be streamed, which then has its own messages. */
   async setApart(): Promise<void> {
     // If the text stands elsewhere already, an earlier process may have deleted the status.
     if (!this.mayStream || this.#posts.knows(STATUS_PART) || this.#posts.has(replyPart(1))) return;
@@ -60,7 +60,7 @@ export class ReplyMessages {
     this.#ranges.delete(replyPart(0));
   }
 
-  /** Ends the status with the reply. If no text has come, the status becomes the first message, which shows the end. */
+  /** Ends the status with the reply. Without any text, the status is the first message, with the end. */
   async endApart(): Promise<void> {
     if (!this.#posts.has(replyPart(0))) await this.#posts.rename(STATUS_PART, replyPart(0));
   }
@@ -122,8 +122,8 @@ export class ReplyMessages {
   }
 
   /**
-   * Brings a message to its latest state when the budget allows it: what is missing is added to a stream, other messages are
-   * edited. `onPermit` is called just before the message is rendered. Throws a SlackError.
+   * Brings a message to its latest state when the budget allows it: what is missing is added to a stream,
+   * other messages are edited. `onPermit` is called just before the message is rendered. Throws a SlackError.
    */
   async edit(
     part: string,
@@ -177,7 +177,7 @@ export class ReplyMessages {
     return this.#state.isApart && this.planned().at(-2)?.part === part;
   }
 
-  /** Takes note of what a message, which was rendered from this answer, shows of it: nothing without a `source`. */
+  /** Takes note of what a message, rendered from this answer, shows of it: nothing without `source`. */
   #recordRange(part: string, { source }: RenderedMessage, answer: string): void {
     const { from, to } = source ?? { from: 0, to: 0 };
     this.#ranges.set(part, { from, to, digest: textDigest(answer.slice(from, to)) });
@@ -189,7 +189,7 @@ const STREAM_LIFETIME_MS = 4 * 60_000;
 
 type SlackStreams = Pick<MessageStreams, 'start' | 'append' | 'stop'>;
 
-/** The messages of a turn that are streams: text is added to them, and they can be edited once they are stopped. */
+/** A turn's messages that are streams: text is added to them; once stopped, they can be edited. */
 export class ReplyStreams {
   readonly #slack: SlackStreams;
   readonly #lease: Lease;
@@ -208,7 +208,7 @@ export class ReplyStreams {
     return this.#streamOf(part)?.markdown;
   }
 
-  /** Posts a part once as a stream; false without a permit or text, or where Slack refuses it. Throws a SlackError. */
+  /** Posts a part once as a stream; false without permit or text, or if refused. Throws a SlackError. */
   async start(part: string, { markdown = '' }: RenderedMessage): Promise<boolean> {
     if (markdown.trim() === '') return false;
     const until = performance.now() + STREAM_LIFETIME_MS;
@@ -247,7 +247,7 @@ export class ReplyStreams {
     return 'shown';
   }
 
-  /** Ends a part's stream, so that it can be edited; false without a permit within `maxWaitMs`. Throws a SlackError. */
+  /** Ends a part's stream, for edits; false without a permit in `maxWaitMs`. Throws a SlackError. */
   async stop(part: string, wait: Pick<PartEdit, 'signal' | 'maxWaitMs'> = {}): Promise<boolean> {
     const post = this.#posts.find(part);
     if (post?.is_stream !== true || this.#stopped.has(post.ts)) return true;

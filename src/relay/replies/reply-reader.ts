@@ -12,7 +12,7 @@ const FRESH_READ_MS = 400;
 /** How long (ms) an edit waits for a read; then it shows the last one. */
 const DUE_READ_TIMEOUT_MS = 1_000;
 const MAX_SILENT_INTERVAL_MS = 5_000;
-/** How often in `settledTaskMs` the task of a reply that does not change is read: the reply may never settle. */
+/** How often in `settledTaskMs` the task of an unchanged reply is read: the reply may never settle. */
 const TASK_READS = 6;
 
 /** Where a reply is kept, and who gets it. */
@@ -33,7 +33,7 @@ export interface SettledReply {
 export class ReplyReader {
   readonly #message: AnsweredMessage;
   readonly #options: ReplyReaderOptions;
-  /** The service's id of the reply: another one than at first, if the service gave a wrong one, or began anew. */
+  /** The service's id of the reply, which changes if the service gave a wrong one, or began anew. */
   replyId: string;
   /** When it was last read (`performance.now()`). */
   #readAt = Number.NEGATIVE_INFINITY;
@@ -41,7 +41,7 @@ export class ReplyReader {
   #fingerprint = '';
   /** The least pause before the next read (ms): it grows while nothing changes. */
   #silentPauseMs = 0;
-  /** Whether the last read found new text at the end: a reply ends with its text, and may do so at any moment. */
+  /** The last read found new text at the end: a reply ends with its text, and may do so at once. */
   #isWriting = false;
   /** When the task of the reply is to be read next (`performance.now()`). */
   #taskDueAt = 0;
@@ -62,8 +62,9 @@ export class ReplyReader {
   }
 
   /**
-   * Reads until the reply has settled, and returns it. A reply that never settles is returned as it is, with its task's
-   * status, once the task has been settled for `settledTaskMs` without a change of the reply. Throws an AgentError.
+   * Reads until the reply has settled, and returns it. A reply that never settles is returned as it is, with
+   * its task's status, once the task has been settled for `settledTaskMs` without a change of the reply.
+   * Throws an AgentError.
    */
   async readToEnd(): Promise<SettledReply> {
     const { rate, lease } = this.#message;
@@ -85,7 +86,7 @@ export class ReplyReader {
     }
   }
 
-  /** Waits for the next read, which an edit is about to show, unless the last one is fresh, or the next takes too long. */
+  /** Waits for the next read, for an edit, unless the last one is fresh, or the next takes too long. */
   async refresh(): Promise<void> {
     if (this.#times === undefined || performance.now() - this.#readAt < FRESH_READ_MS) return;
     this.#awaited ??= Promise.withResolvers();
@@ -99,7 +100,7 @@ export class ReplyReader {
     this.#awaited = undefined;
   }
 
-  /** Reads the reply. If it does not go on, looks whether it ever will: at its task or, after a failure, for another reply. */
+  /** Reads the reply. If it stands still, looks at its task or, after a failure, for another reply. */
   async #readOnce(): Promise<void> {
     const hasRead = this.#fingerprint !== '';
     const reply = await (hasRead ? this.read() : undefinedIfNotFound(() => this.read()));
@@ -114,7 +115,7 @@ export class ReplyReader {
     }
   }
 
-  /** Looks for a later reply after one that failed: a service may answer once more while its task works, and the latest counts. */
+  /** Looks for a later reply after a failed one: a service may answer again, and the latest counts. */
   async #lookForAnother(failed: ReadReply): Promise<void> {
     const { agent, taskId, lease, settledTaskMs } = this.#message;
     // Before the messages are listed: a reply that begins and ends meanwhile is then among them.
@@ -165,7 +166,7 @@ export class ReplyReader {
     this.#taskRestsSince = undefined;
   }
 
-  /** Reads the task of a reply that does not change. Once nothing was expected of it for long enough, the reply counts as it is. */
+  /** Reads an unchanged reply's task. If nothing is expected of it for long, the reply counts as it is. */
   async #readTask(reply: ReadReply): Promise<void> {
     const { agent, taskId, lease, settledTaskMs } = this.#message;
     await this.#message.rate.acquire(lease);
@@ -191,7 +192,7 @@ export function seeksOwnReply(turn: Turn): boolean {
 export interface AnsweredMessage extends Pick<TaskWork, 'agent' | 'taskId' | 'lease'> {
   userMessageId: string;
   rate: ReadRate;
-  /** How long (ms) a task must show itself settled to count as settled: its status may lag behind a message. */
+  /** How long (ms) a task must seem settled to count as settled: its status may lag behind a message. */
   settledTaskMs: number;
   isStopped(): boolean;
   /** The ids of the replies to other messages of the task, the latest first. */
@@ -208,7 +209,7 @@ interface Look {
   hasNewerMessage: boolean;
 }
 
-/** Waits for a message's reply; returns its id, or undefined once the task rests without one for `settledMs`. Throws an AgentError. */
+/** Waits for a reply; returns its id, or undefined once its task rests for `settledMs`. Throws AgentError. */
 export async function findReply(
   message: AnsweredMessage,
   settledMs: () => number | Promise<number> = () =>
@@ -230,7 +231,7 @@ export async function findReply(
   }
 }
 
-/** Looks once for the reply to a message: one that names the message, or else the first that may answer it. */
+/** Looks once for the reply to a message: one that names it, or else the first that may answer it. */
 async function lookForReply(message: AnsweredMessage): Promise<Look> {
   const { agent, taskId, lease } = message;
   const { named, unnamed, hasNewerMessage } = await listReplies(message);
@@ -257,8 +258,8 @@ export function isTaskSettled(status: string): status is 'completed' | 'cancelle
 }
 
 /**
- * Lists the replies after our message: the one that names it (`named`), and those before the next message that name none.
- * Of several that name it, the first that has not failed counts, or else the last.
+ * Lists the replies after our message: the one that names it (`named`), and those before the next message
+ * that name none. Of several that name it, the first that has not failed counts, or else the last.
  */
 async function listReplies({ agent, taskId, userMessageId, lease }: AnsweredMessage) {
   let named: string | undefined;

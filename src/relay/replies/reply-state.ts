@@ -53,7 +53,7 @@ interface ReplyKnowledge
   stopSentence?: string | undefined;
   /** What became of the message's files. */
   fileNotes: readonly FileNote[];
-  /** What became of the files of messages that the run has read as answers; undefined before it has read any. */
+  /** What became of the files of messages that the run read as answers; undefined before the first. */
   forwardedFileNotes?: readonly FileNote[];
   /** One line for each file, while files are passed on. */
   uploadLines: readonly string[];
@@ -80,7 +80,7 @@ export class ReplyState {
   #elapsedMs = 0;
   /** The length of the answer when the run was last given another message. */
   #lengthAsked: number | undefined;
-  /** Nothing was read yet of a reply of which an earlier process may have shown more: no change is shown before that. */
+  /** Nothing was read of a reply yet, of which an earlier process may have shown more than is known. */
   #isUnread: boolean;
 
   constructor(
@@ -115,7 +115,7 @@ export class ReplyState {
     return this.#known.isApart && !this.#known.isOver;
   }
 
-  /** Whether the reply is a plan that nobody has answered with a button. Only a run's first answer may come from one. */
+  /** Whether the reply is a plan that no button has answered. Only a run's first answer may be one. */
   get isOpenPlan(): boolean {
     const { plansFirst, buttonUse, isOver, forwardedFileNotes } = this.#known;
     return plansFirst && buttonUse === undefined && (isOver || forwardedFileNotes === undefined);
@@ -151,7 +151,7 @@ export class ReplyState {
     if (!isDeepStrictEqual(before, this.#known)) this.#notifyChanged();
   }
 
-  /** Sets what became of the message's files, in place of their progress. Only what people must know is shown at once. */
+  /** Sets what became of the files, in place of their progress. Only what must be known shows at once. */
   setFileNotes(fileNotes: readonly FileNote[]): void {
     if (fileNotes.some(({ reason, remark }) => reason !== null || remark !== undefined))
       this.update({ fileNotes, uploadLines: [] });
@@ -165,7 +165,7 @@ export class ReplyState {
     this.update({ uploadLines, phase: 'uploading', sentence: fileProgressSentence(files) });
   }
 
-  /** Shows what was read of the agent's reply. Once the agent falls silent, the thread says what it may be waiting for. */
+  /** Shows what was read of the reply. If the agent is silent, says what it may be waiting for. */
   onRead(reply: ReadReply, limits: SilenceLimits): void {
     this.#isUnread = false;
     const found = this.silence.onRead(reply, limits);
@@ -199,7 +199,7 @@ export class ReplyState {
     if (!this.#known.isOver) this.update({ stopSentence: strings.stoppingFor(name) });
   }
 
-  /** The reply has settled in this phase; `notes` stand below the answer, `stoppedBy` is '' if nobody is known. */
+  /** The reply has settled in this phase; `notes` go below it, `stoppedBy` is '' if nobody is known. */
   settle(reply: ReadReply, phase: ReplyPhase, notes: readonly string[], stoppedBy: string): void {
     const failure = phase === 'failed' ? strings.agentFailed(reply.error ?? '') : undefined;
     const sentence = phase === 'cancelled' ? strings.stopped(stoppedBy) : failure;
@@ -251,7 +251,7 @@ export class ReplyState {
     return figurePaths(this.#toShownReply(), this.#splitter);
   }
 
-  /** What is known of the reply, as it is to be shown: in place of the agent's work a wait, a stop, or the sentences of both. */
+  /** The reply as it is shown: a wait, a stop, or the sentences of both may replace the agent's work. */
   #toShownReply(): DisplayedReply {
     const { waitCause, stopSentence, instructions, notes, buttonUse, isOver, ...known } = this.#known;
     const waitSentence = waitCause && strings.waits[waitCause];

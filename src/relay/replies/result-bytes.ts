@@ -8,9 +8,9 @@ import { freshLink } from './lasting-links.ts';
 export class ResultWithoutLink extends Error {}
 
 /**
- * The bytes of a result, downloaded within `timeoutMs` once the first chunk is taken. If they arrive compressed, or no size is
- * listed, there are at most `maxBytes`. Throws an AgentError, ResultWithoutLink, or an Error for a web page or another size
- * than the listed one.
+ * The bytes of a result, downloaded within `timeoutMs` once the first chunk is taken. If they arrive
+ * compressed, or no size is listed, there are at most `maxBytes`. Throws an AgentError, ResultWithoutLink, or
+ * an Error for a web page or another size than the listed one.
  */
 export async function* resultBytes(
   { agent, taskId, lease }: Pick<TaskWork, 'agent' | 'taskId' | 'lease'>,

@@ -41,9 +41,10 @@ const DOWNLOAD_TIMEOUT_MS = 120_000;
 const MAX_SHOWN = 4;
 
 /**
- * Posts the results of a settled turn, each result of the task once in its thread: one list of all, and one message with the
- * files that Slack can show and the answer does not. A turn claims its results, so that a retry posts the same ones. Returns
- * how many there are, and by its path the Slack file of each of the answer's `figures` that Slack has.
+ * Posts the results of a settled turn, each result of the task once in its thread: one list of all, and one
+ * message with the files that Slack can show and the answer does not. A turn claims its results, so that a
+ * retry posts the same ones. Returns how many there are, and by its path the Slack file of each of the
+ * answer's `figures` that Slack has.
  */
 export async function postResults(
   context: SettledTurnContext,
@@ -100,8 +101,8 @@ async function listResults(
 const FIGURE = /^image\/(?:png|jpeg|gif)\b/;
 
 /**
- * Gives Slack the results that the answer shows as figures; `notes` get a sentence for each. Returns by path Slack's id of the
- * file, or null for a result that Slack does not have.
+ * Gives Slack the results that the answer shows as figures; `notes` get a sentence for each. Returns by path
+ * Slack's id of the file, or null for a result that Slack does not have.
  */
 async function placeFigures(
   context: SettledTurnContext,
@@ -125,7 +126,7 @@ async function placeFigures(
   return new Map(placed);
 }
 
-/** Lists the results that the task made after its last turn, in one message that grows. It is called for each follow-up check. */
+/** Lists what the task made after its last turn, in a message that grows. Each follow-up check calls it. */
 export async function postLaterResults(context: SettledTurnContext): Promise<void> {
   const listed = await listResults(context, { withUrls: false });
   if (listed.results.length === 0) return;
@@ -202,8 +203,8 @@ async function putList(
 }
 
 /**
- * A result as people see it. Its link is the service's, or one of ours that lasts longer: if the operator wants such links,
- * and a turn, by whose id our link finds the result, has claimed it.
+ * A result as people see it. Its link is the service's, or one of ours that lasts longer: if the operator
+ * wants such links, and a turn, by whose id our link finds the result, has claimed it.
  */
 export function toListedResult(
   { settings }: Pick<RelayDeps, 'settings'>,
@@ -223,7 +224,7 @@ const TABLE = /^text\/(?:csv|tab-separated-values)\b/;
 /** Most texts of a turn that are read to see whether they are tables. */
 const MAX_TEXTS_READ = 8;
 
-/** Chooses the results that the thread shows, pictures first; `notes` get by id why it does not show others. */
+/** Chooses the results to show, pictures first; `notes` get by id why the thread does not show others. */
 async function chooseShown(
   context: SettledTurnContext,
   results: readonly ResultFile[],
@@ -255,7 +256,7 @@ async function chooseShown(
   return shown;
 }
 
-/** The texts of a settled turn's delimited tables; none if they are too many, too large or unreadable. Throws an AgentError. */
+/** The texts of a turn's delimited tables; none if too many, large or unreadable. Throws an AgentError. */
 export async function resultTables(context: SettledTurnContext): Promise<string[]> {
   const { deps, turn, memory } = context;
   const claims = await deps.store.results.ofThread(turn);
@@ -272,7 +273,7 @@ export async function resultTables(context: SettledTurnContext): Promise<string[
   return texts.includes('') ? [] : texts;
 }
 
-/** The text of a result; '' if the service does not give it: then no retry is worth it. Throws errors of others that may pass. */
+/** A result's text; '' if the service does not give it, so that no retry helps. Throws what may pass. */
 async function readTable(context: SettledTurnContext, result: SizedResult): Promise<string> {
   const { deps, turn, lease } = context;
   try {
@@ -314,8 +315,9 @@ function toFileToShare(
 }
 
 /**
- * Yields the bytes of a file as long as there are no more than its listed size. If the true size is another, it is written
- * into `file` for the next attempt, and this one throws: a storage may list the size of a compressed file.
+ * Yields the bytes of a file as long as there are no more than its listed size. If the true size is another,
+ * it is written into `file` for the next attempt, and this one throws: a storage may list the size of a
+ * compressed file.
  */
 async function* withTrueSize(
   bytes: AsyncIterable<Uint8Array>,

@@ -19,8 +19,8 @@ const MAX_REVIEW_MESSAGES = 50;
 const REVIEW_FORMS = [asRendered, withPlainText, textOnly];
 
 /**
- * Posts the finished reviews of a task, each once in its thread, or that a review failed. It is called for each follow-up
- * check. The turn that claims a review posts it, even if another turn has ended since.
+ * Posts the finished reviews of a task, each once in its thread, or that a review failed. It is called for
+ * each follow-up check. The turn that claims a review posts it, even if another turn has ended since.
  */
 export async function postReviews(context: SettledTurnContext): Promise<void> {
   const { deps, agent, turn, taskId, lease } = context;
@@ -41,8 +41,9 @@ export async function postReviews(context: SettledTurnContext): Promise<void> {
 }
 
 /**
- * The keys by which a task's reviews are posted once, in their order; undefined for a review with nothing to show yet. A
- * review without a message of its own has no id: those with the same error text are told apart by a number.
+ * The keys by which a task's reviews are posted once, in their order; undefined for a review with nothing to
+ * show yet. A review without a message of its own has no id: those with the same error text are told apart by
+ * a number.
  */
 export function reviewKeys(taskId: string, reviews: readonly Review[]): (string | undefined)[] {
   const counts = new Map<string, number>();
@@ -102,7 +103,7 @@ async function renderReview(
   return (most) => reviewMessages(findings, most, splitter);
 }
 
-/** Posts a review with the rest of it as a file. If Slack takes no file, the rest follows in further messages. */
+/** Posts a review, the rest of it as a file or, if Slack takes none, in further messages. */
 async function postReview(context: SettledTurnContext, part: string, render: ReviewRenderer): Promise<void> {
   const posts = new IdempotentPosts(context, context.turn);
   const files = new ThreadFiles(context, context.turn);

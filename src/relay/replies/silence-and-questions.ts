@@ -21,7 +21,7 @@ export class SilenceDetector {
   /** What the agent had written (its fingerprint) when it last got something to answer. */
   #answered = '';
 
-  /** Takes note of a read; tells whether it shows anything new or, once for each silence, that one has begun. */
+  /** Takes note of a read: whether it shows anything new or, once for each, a silence has begun. */
   onRead(
     reply: ReadReply,
     limits: SilenceLimits,
@@ -63,9 +63,9 @@ export class SilenceDetector {
   }
 
   /**
-   * What a person has to answer, named by what the agent has written, and for how long (ms): a question or, with `isPlan`,
-   * whatever it has written. Undefined while the agent writes, or has got its answer. `before` is what the agent was seen
-   * to wait for, perhaps by an earlier process.
+   * What a person has to answer, named by what the agent has written, and for how long (ms): a question or,
+   * with `isPlan`, whatever it has written. Undefined while the agent writes, or has got its answer. `before`
+   * is what the agent was seen to wait for, perhaps by an earlier process.
    */
   personWait(isPlan: boolean, before?: string): { wait: string; quietMs: number } | undefined {
     const isAsked = this.#waiting === 'question' || (isPlan && this.#waiting === undefined);
@@ -74,7 +74,7 @@ export class SilenceDetector {
     return { wait: this.#fingerprint, quietMs: this.#quietMs };
   }
 
-  /** Names the pause in which the agent may read another message: a silence, a question, or `passOnMs` without anything new. */
+  /** Names the pause for another message: a silence, a question, or `passOnMs` without anything new. */
   pauseAfter(passOnMs: number): string | undefined {
     if (!this.#isWorking) return undefined;
     if (this.#isSilent) return `silence ${this.#count}`;

@@ -39,8 +39,9 @@ export interface FileToShare {
 }
 
 /**
- * A turn's files in Slack: in its thread or, where they are `hidden`, only in blocks of its messages. Each is a post, whose
- * key is Slack's id of the file: its intent is recorded before its share, and files.info settles an unknown outcome.
+ * A turn's files in Slack: in its thread or, where they are `hidden`, only in blocks of its messages. Each is
+ * a post, whose key is Slack's id of the file: its intent is recorded before its share, and files.info
+ * settles an unknown outcome.
  */
 export class ThreadFiles {
   readonly #work: ThreadWork;
@@ -59,9 +60,9 @@ export class ThreadFiles {
   }
 
   /**
-   * Shares files in the thread in one message, each once. Returns by part Slack's ids of those that are there. A file that Slack
-   * does not take, or accepts and never shows, is left out and logged. Throws if the turn must not continue in this process,
-   * or the store is unavailable.
+   * Shares files in the thread in one message, each once. Returns by part Slack's ids of those that are
+   * there. A file that Slack does not take, or accepts and never shows, is left out and logged. Throws if the
+   * turn must not continue in this process, or the store is unavailable.
    */
   async share(files: readonly FileToShare[]): Promise<ReadonlyMap<string, string>> {
     const share = async () => {
@@ -76,7 +77,7 @@ export class ThreadFiles {
     return new Map(shared.map(({ part, dedupe_key: id }) => [part, id]));
   }
 
-  /** Attaches the rest of an answer as a file, once; false if Slack takes or shows none. Throws a SlackError that may pass. */
+  /** Attaches an answer's rest as a file, once; false if Slack takes none. Throws errors that may pass. */
   async attach(part: string, rest: Pick<AnswerRest, 'name' | 'title' | 'content'>): Promise<boolean> {
     const { name, title, content } = rest;
     const bytes = Buffer.from(content, 'utf8');
@@ -98,7 +99,7 @@ export class ThreadFiles {
     return true;
   }
 
-  /** Attaches the tables, as CSV, of which the answer shows the first rows or columns. False if Slack does not take one. */
+  /** Attaches as CSV the tables that the answer shows in part. False if Slack does not take one. */
   async attachTables(tables: readonly string[]): Promise<boolean> {
     for (const [index, content] of tables.entries()) {
       const name = tables.length === 1 ? 'table.csv' : `table-${index + 1}.csv`;
@@ -108,8 +109,8 @@ export class ThreadFiles {
   }
 
   /**
-   * Takes a step until it succeeds, or fails for good, or a few attempts have failed: then the turn goes on without the file.
-   * Throws errors after which the turn must not go on.
+   * Takes a step until it succeeds, or fails for good, or a few attempts have failed: then the turn goes on
+   * without the file. Throws errors after which the turn must not go on.
    */
   async #attempt(failure: string, step: () => Promise<void>, mayPass: (error: unknown) => boolean) {
     const { lease, deps } = this.#work;
@@ -130,7 +131,7 @@ export class ThreadFiles {
     return this.#posts.get(part)?.state === 'posted';
   }
 
-  /** The files that the thread does not have. Shares whose outcome is unknown are looked up first, and settled. */
+  /** The files that the thread does not have. Looks up shares with an unknown outcome, and settles them. */
   async #notShared(files: readonly FileToShare[]): Promise<FileToShare[]> {
     const { deps, lease, workspace } = this.#work;
     this.#posts = await deps.store.posts.ofTurn(this.#turn);
@@ -161,7 +162,7 @@ export class ThreadFiles {
     });
     if (staged.length === 0) return;
     const { deps, lease, workspace } = this.#work;
-    // Retried apart from the share: an intent whose answer was lost must not count as a share whose outcome is unknown.
+    // Retried apart from the share: an intent whose answer was lost must not count as a share in doubt.
     const intend = async () => {
       for (const { part, id } of staged) await deps.store.posts.intend(this.#turn, part, id);
     };

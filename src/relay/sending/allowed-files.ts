@@ -15,8 +15,8 @@ import { FailingTime, RefusalDoubt } from '../runtime/retry-and-giving-up.ts';
 import { projectExists } from './channel-project.ts';
 
 /**
- * The notes of a turn, with a reason for each sent file that the service did not read; `readFileIds` is null if it did not
- * say. The notes without a reason stand in the order of the sent ids.
+ * The notes of a turn, with a reason for each sent file that the service did not read; `readFileIds` is null
+ * if it did not say. The notes without a reason stand in the order of the sent ids.
  */
 export function withSkippedFiles(turn: Turn, readFileIds: readonly string[] | null): FileNote[] {
   const notes = turn.file_notes ?? [];
@@ -32,7 +32,7 @@ export function withSkippedFiles(turn: Turn, readFileIds: readonly string[] | nu
   });
 }
 
-/** Whether a note goes with a resent message: the file's own, or that it was left behind. Other reasons were told before. */
+/** Whether a note goes with a resent message: a file's own, or that it was left behind. The rest was told. */
 export function isNoteResent({ reason }: FileNote): boolean {
   return reason === null || reason === ('left_behind' satisfies FileReason);
 }
@@ -41,8 +41,9 @@ export function isNoteResent({ reason }: FileNote): boolean {
 const NAMED_IN_TEXT = new Set<string>(['cut', 'too_long'] satisfies FileReason[]);
 
 /**
- * What the agent reads of a message's files and links: links to the files that are not uploaded, what spreadsheets seem to
- * have altered in the others, and what it does not get. Each is Markdown, or '' if there is nothing.
+ * What the agent reads of a message's files and links: links to the files that are not uploaded, what
+ * spreadsheets seem to have altered in the others, and what it does not get. Each is Markdown, or '' if there
+ * is nothing.
  */
 export function noteLists(notes: readonly FileNote[]): string[] {
   const links: string[] = [];
@@ -61,7 +62,7 @@ export function noteLists(notes: readonly FileNote[]): string[] {
   ];
 }
 
-/** Why a file is not sent: for its type, or because it makes its message's files (`otherBytes` so far) too large; undefined if it is. */
+/** Why a file is not sent: its type, or its size with the `otherBytes` of its message; undefined if it is. */
 export function reasonNotAllowed(
   file: { name: string; mime: string; sizeBytes: number },
   otherBytes: number,
@@ -95,7 +96,7 @@ export interface FileRefusal {
   detail?: string;
 }
 
-/** Why a file is not sent, if the error says so; undefined for one that is not about the file, or may pass. */
+/** Why a file is not sent, if the error says so; undefined if that is not about the file, or may pass. */
 export function refusalIn(error: unknown): FileRefusal | undefined {
   if (error instanceof FileRefusedError) return { reason: error.reason };
   if (error instanceof AgentRejectedError) return { reason: 'service_refused', detail: error.reason };
@@ -106,13 +107,13 @@ export function refusalIn(error: unknown): FileRefusal | undefined {
 
 const DOUBTED = new Set(['not_found', 'not_understood', 'unavailable']);
 
-/** Why a file is left out after this error; undefined if it is tried again, or the error is not about the file. */
+/** Why a file is left out after this error; undefined if it is tried again, or that is not about it. */
 export type FilePatience = ReturnType<typeof filePatience>;
 
 /**
- * Judges how long a file may fail before its message goes without it: for `badThingMs` if Slack withholds the file while
- * other calls succeed. If the service fails at it, for half of the time after which the message would be given up. What a
- * lost project causes does not count.
+ * Judges how long one file may fail before its message goes without it: for `badThingMs` if Slack withholds
+ * it while other calls succeed. If the service fails at it, for half as long as the `RefusalDoubt` of the
+ * turn has patience with the service: that would end the turn. What a lost project causes does not count.
  */
 export function filePatience({ refusalMs, badThingMs }: RelayLimits, workspace: WorkspaceClient) {
   const failing = new FailingTime();
@@ -138,9 +139,9 @@ interface Witnesses {
 const MAX_CONVERSATIONS = 5;
 
 /**
- * Whether a person may see a file, as `files.info` describes it: it is theirs, it is in a public channel and they are a full
- * member of its workspace, or they are in a conversation that it is shared in. Unknown means no. Throws a SlackError if
- * Slack is unavailable.
+ * Whether a person may see a file, as `files.info` describes it: it is theirs, it is in a public channel and
+ * they are a full member of its workspace, or they are in a conversation that it is shared in. Unknown means
+ * no. Throws a SlackError if Slack is unavailable.
  */
 export async function maySeeFile(
   { people, membership }: Witnesses,

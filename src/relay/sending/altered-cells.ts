@@ -23,7 +23,7 @@ const DATE = new RegExp(
 const MONTH_FIRST = new RegExp(`^${MONTH}[-. ]\\d{1,4}$`);
 /** What they make of ids of RIKEN such as 2310009E13. */
 const FLOAT = /^\d(?:[.,]\d+)?E\+\d{1,3}$/i;
-/** Today's names of the genes whose former names spreadsheets take for dates, by month and day (genenames.org). */
+/** New names of genes whose former names spreadsheets take for dates, by month and day (genenames.org). */
 const FORMER_NAMES: Readonly<Record<string, (day: number) => string[]>> = {
   mar: (day) => (day > 11 ? [] : [`MARCHF${day}`, ...(day <= 2 ? [`MTARC${day}`] : [])]),
   sep: (day) => (day <= 12 || day === 14 ? [`SEPTIN${day}`] : day === 15 ? ['SELENOF'] : []),
@@ -35,7 +35,7 @@ const GENE_HEADING = /(?:^|[^a-z])(?:genes?|symbols?|hgnc|mgi|geneid|genename|ge
 /** Headings of columns that hold dates, counts or labels, whatever their cells look like. */
 const OTHER_HEADING =
   /date|day|time|month|year|visit|birth|dob|sample|batch|count|length|group|patient|subject/i;
-/** A column without a heading of genes is one of genes with so many of them, and if so many cells (share) are. */
+/** A column without a heading counts as genes with this many of them, and this share of its cells. */
 const MIN_GENES = 5;
 const MIN_SHARE = 0.6;
 
@@ -53,8 +53,9 @@ interface Column {
 }
 
 /**
- * A file that is searched for altered cells while it is uploaded, if it is a table as text. `remark` says what was found. If
- * the upload did not read the file from its beginning, `remark` does that itself; if it cannot, it says nothing.
+ * A file that is searched for altered cells while it is uploaded, if it is a table as text. `remark` says
+ * what was found. If the upload did not read the file from its beginning, `remark` does that itself; if it
+ * cannot, it says nothing.
  */
 export function searchedForAlteredCells(source: UploadSource): {
   source: UploadSource;
@@ -168,7 +169,7 @@ function isDate(cell: string): boolean {
   return DATE.test(cell.trim()) || MONTH_FIRST.test(cell.trim());
 }
 
-/** Counts a cell by what it may be: a name of a gene, what a spreadsheet makes of one, or a number with or without its zeros. */
+/** Counts a cell: a gene's name, what a spreadsheet makes of one, or a number with or without its zeros. */
 function addCell(column: Column, cell: string): void {
   if (cell === '' || cell.length > 40) return;
   column.cells += 1;

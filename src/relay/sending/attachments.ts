@@ -38,7 +38,7 @@ const WANTED_CHECK_INTERVAL_MS = 1_000;
 export interface Attachments {
   /** The service's ids of the files that are sent with the message. */
   attached_file_ids: string[];
-  /** One note for each file, in the message's order. The notes without a reason are in the order of `attached_file_ids`. */
+  /** A note for each file, in the message's order; those without a reason as in `attached_file_ids`. */
   notes: FileNote[];
   uploadedBytes: number;
 }
@@ -56,9 +56,9 @@ export interface AttachmentsUploadRequest extends UploadPlace {
 }
 
 /**
- * Streams a message's files from Slack to the service, a few at a time. A file that cannot be sent gets a note with the
- * reason, and the others continue. Throws transient errors of Slack and the service: call it again, and uploaded files
- * are not uploaded twice. Throws TurnEnded if the message was deleted.
+ * Streams a message's files from Slack to the service, a few at a time. A file that cannot be sent gets a
+ * note with the reason, and the others continue. Throws transient errors of Slack and the service: call it
+ * again, and uploaded files are not uploaded twice. Throws TurnEnded if the message was deleted.
  */
 export async function uploadAttachments(request: AttachmentsUploadRequest): Promise<Attachments> {
   const { lease, stopSignal, deps, turn } = request;
@@ -155,7 +155,7 @@ class AttachmentBatch {
     return { note: { ...nameAndSize(shared), ...refusal, ...(link && { link }) }, sentBytes: 0 };
   }
 
-  /** Why a file is left out after an error that is about it, or once it has failed for too long. Else throws the error. */
+  /** Why a file is left out after an error about it, or after failing for too long. Else throws the error. */
   async #reasonFor({ shared }: BatchItem, error: unknown): Promise<FileRefusal> {
     const refusal = refusalIn(error);
     if (refusal !== undefined) return refusal;
@@ -168,7 +168,7 @@ class AttachmentBatch {
     return { reason };
   }
 
-  /** Uploads an item, unless it is not allowed. Its size counts for the message from the beginning of its upload. */
+  /** Uploads an item that is allowed. From the beginning, its size counts for the message. */
   async #upload(item: BatchItem): Promise<Outcome | FileRefusal> {
     const found = await this.#sourceOf(item);
     if (typeof found === 'string') return { reason: found };
@@ -222,7 +222,7 @@ class AttachmentBatch {
       onWait: () => this.#showProgress(item, { state: 'processing', name: nameAndSize(item.shared).name }),
     });
     item.shared = { ...shared, file };
-    // After an edit, a file has the same id, and perhaps the same size: each message uploads what can be edited anew.
+    // An edited file keeps its id, and perhaps its size: each message uploads anew what can be edited.
     const isEdited = file.mode === 'snippet' || unstoredKind(file) !== undefined;
     const id = isEdited ? `${file.id}/${turn.message_ts}` : file.id;
     const email = emailText(file);
@@ -238,7 +238,7 @@ class AttachmentBatch {
       : { ...about, sizeBytes, open };
   }
 
-  /** A file whose size Slack does not announce: the response says it, or else all bytes are read here and counted. */
+  /** A file whose size Slack does not announce: the response says it, or all bytes are read and counted. */
   async #unsizedSource(
     file: SlackFile,
     source: Omit<UploadSource, 'sizeBytes'>,

@@ -19,9 +19,9 @@ const CREATE_CALL_MS = 130_000;
 const CREATE_POLL_MS = 250;
 
 /**
- * The channel's project, created if it has none. Of two threads that need it at once, one creates it and the other
- * waits. The service cannot list projects, so after a creation with an unknown outcome the log names the possible
- * orphan, and another project is created.
+ * The channel's project, created if it has none. Of two threads that need it at once, one creates it and the
+ * other waits. The service cannot list projects, so after a creation with an unknown outcome the log names
+ * the possible orphan, and another project is created.
  */
 async function ensureChannelProject(
   { deps, workspace, lease }: ThreadWork,
@@ -64,8 +64,8 @@ async function ensureChannelProject(
 }
 
 /**
- * The thread's project: the one that its channel had when the thread first needed one. Throws TurnEnded if people took that
- * project from another channel, and may not use it here now.
+ * The thread's project: the one that its channel had when the thread first needed one. Throws TurnEnded if
+ * people took that project from another channel, and may not use it here now.
  */
 export async function findProject(work: ThreadWork, thread: Thread, turn: Turn): Promise<string> {
   const project = thread.project_id ?? (await ensureChannelProject(work, thread, turn.id));
@@ -77,9 +77,9 @@ export async function findProject(work: ThreadWork, thread: Thread, turn: Turn):
 }
 
 /**
- * Detaches a thread without a task from a project that the service no longer knows; its channel too, unless people chose
- * the project: then it throws TurnEnded, because they must choose another. False if the project exists, or a task may have
- * been started in it.
+ * Detaches a thread without a task from a project that the service no longer knows; its channel too, unless
+ * people chose the project: then it throws TurnEnded, because they must choose another. False if the project
+ * exists, or a task may have been started in it.
  */
 export async function forgetMissingProject(
   deps: RelayDeps,
@@ -111,7 +111,7 @@ export async function projectExists(agent: AgentClient, projectId: string): Prom
   return await found.then(() => true).catch(valueIf(false, isGone));
 }
 
-/** The title and description of a channel's project: its name and purpose, or a person's name for a direct message. */
+/** Title and description of a channel's project: its name and purpose, or the person of a direct message. */
 async function projectDetails(workspace: WorkspaceClient, thread: Pick<Thread, 'channel' | 'started_by'>) {
   if (isDirectChannel(thread.channel)) {
     const name = await workspace.people.personName(thread.started_by);
@@ -121,13 +121,13 @@ async function projectDetails(workspace: WorkspaceClient, thread: Pick<Thread, '
   return { title: channel.name ?? thread.channel, description: channel.purpose };
 }
 
-/** The settings after people chose a project or wrote its texts: it follows its channel's name only if they ask for that. */
+/** Settings after people chose a project or its texts: it follows the channel's name only if they say so. */
 export function followingOnceChosen(project: string, texts: object): Partial<Settings> {
   if (project !== '') return { sync_project_name: null };
   return Object.keys(texts).length > 0 ? { sync_project_name: false } : {};
 }
 
-/** Jobs that give projects the names and purposes of their channels, where the channel's settings ask for it. */
+/** Jobs that give projects their channels' names and purposes, if the channels' settings ask for it. */
 export function projectNameJobs(deps: RelayDeps): JobKind {
   return {
     kind: JOB_KIND.projectName,
@@ -140,7 +140,7 @@ export function projectNameJobs(deps: RelayDeps): JobKind {
   };
 }
 
-/** Whether the service says that a project has another name than those that were `given` to it: then people renamed it there. */
+/** Whether the service has another name than those `given` to a project: then people renamed it there. */
 async function hasOtherName(
   agent: AgentClient,
   project: string,

@@ -26,7 +26,7 @@ export async function lastMessageId(agent: AgentClient, taskId: string): Promise
   return (await agent.lastMessage(taskId))?.id ?? '';
 }
 
-/** The TurnEnded that a refusal of a message means, if its task is closed or its skill unknown; else the error itself. */
+/** The TurnEnded that a refusal means if the message's task is closed or skill unknown; else the error. */
 export async function refusalOf(error: unknown, { agent, taskId, deps, row }: Delivery): Promise<unknown> {
   if (isBusy(error)) {
     const { status } = await agent.getTask(taskId);
@@ -43,9 +43,10 @@ export async function refusalOf(error: unknown, { agent, taskId, deps, row }: De
 }
 
 /**
- * Finds out whether sends in doubt reached the service: the turn's own, and those of the turns whose message it sends again.
- * The message is searched for until the list of the task's messages has settled, unless this run knows that there was no
- * call. Records what was found, or that the turn was surely not sent. Throws AgentError, and what `sleepWithLease` does.
+ * Finds out whether sends in doubt reached the service: the turn's own, and those of the turns whose message
+ * it sends again. The message is searched for until the list of the task's messages has settled, unless this
+ * run knows that there was no call. Records what was found, or that the turn was surely not sent. Throws
+ * AgentError, and what `sleepWithLease` does.
  */
 export async function settleSends(task: Delivery, resent: readonly Turn[] = []): Promise<void> {
   const { row, lease, deps } = task;
@@ -69,11 +70,11 @@ export async function settleSends(task: Delivery, resent: readonly Turn[] = []):
 }
 
 /**
- * Sends a turn's message exactly once, and records it with the id of its reply if the service has named that. The intent,
- * with the task's last message, is recorded before the call: here, unless it was recorded with the content.
- *
- * Throws AgentError; after an error whose outcome is `unknown`, settle the send before it is called again. Throws the reason
- * of `stopSignal`, or TurnEnded or Interruption for a stop that was recorded before the intent.
+ * Sends a turn's message exactly once, and records it with the id of its reply if the service has named that.
+ * The intent, with the task's last message, is recorded before the call: here, unless it was recorded with
+ * the content. Throws AgentError; after an error whose outcome is `unknown`, settle the send before it is
+ * called again. Throws the reason of `stopSignal`, or TurnEnded or Interruption for a stop that was recorded
+ * before the intent.
  */
 export async function deliverOnce(task: Delivery, stopSignal: AbortSignal): Promise<void> {
   const { row, lease } = task;
@@ -90,7 +91,7 @@ export async function deliverOnce(task: Delivery, stopSignal: AbortSignal): Prom
   return recordDelivery(task, id, answer.reply);
 }
 
-/** Sends the message, and waits until the service has answered, or lists the message: it may hold the call open for long. */
+/** Sends the message, and waits until the service answers or lists it: the call may stay open for long. */
 async function sendAndAwait(task: Delivery): Promise<SendAnswer> {
   const { row, agent, taskId, lease } = task;
   const { prompt, attached_file_ids: fileIds, skill } = row.turn;
@@ -152,8 +153,8 @@ async function pollUntilListed(task: Delivery, signal: AbortSignal): Promise<Sen
 }
 
 /**
- * Records that the message is about to be sent, and the task's last message, behind which it is looked for later. Throws if
- * the turn was stopped, or is gone.
+ * Records that the message is about to be sent, and the task's last message, behind which it is looked for
+ * later. Throws if the turn was stopped, or is gone.
  */
 async function recordIntent({ deps, agent, taskId, row }: Delivery, stopSignal: AbortSignal): Promise<void> {
   const last = await lastMessageId(agent, taskId);
@@ -166,8 +167,8 @@ async function recordIntent({ deps, agent, taskId, row }: Delivery, stopSignal: 
 }
 
 /**
- * Looks for a turn's message at the service: the user message after the last one before its intent that says the same (or
- * anything, if the words were erased), and belongs to no other turn.
+ * Looks for a turn's message at the service: the user message after the last one before its intent that says
+ * the same (or anything, if the words were erased), and belongs to no other turn.
  */
 async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Promise<ServiceLook<string>> {
   let listing = '';
@@ -181,7 +182,7 @@ async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Pr
   return { found: undefined, listing };
 }
 
-/** Whether a listed message says this. The service may have tidied up its spaces, and added parts of its own. */
+/** Whether a listed message says this. The service may have tidied up spaces, and added its own parts. */
 function isSameText(message: AgentMessage, prompt: string): boolean {
   const tidy = (text: string) => text.normalize('NFC').replace(/\s+/gu, ' ').trim();
   const [first] = message.content.flatMap((block) => (block.kind === 'text' ? [block.text] : []));

@@ -26,9 +26,9 @@ export interface EarlierMessages {
 }
 
 /**
- * The newest messages between people that come before a message for the agent in its thread, read from Slack. Before the
- * first message that the agent gets: all, but for what the bot posted and mentions without a question. Later: those that
- * were not sent since, unless they are addressed to somebody else.
+ * The newest messages between people that come before a message for the agent in its thread, read from Slack.
+ * Before the first message that the agent gets: all, but for what the bot posted and mentions without a
+ * question. Later: those that were not sent since, unless they are addressed to somebody else.
  */
 export async function readEarlierMessages(
   work: ThreadWork,
@@ -62,7 +62,7 @@ export async function readEarlierMessages(
 /** Most files from before the first message that go along with it. */
 const MAX_EARLIER_FILES = 5;
 
-/** The files of earlier messages that do not go along with the first one for the agent: all but the newest. */
+/** The files of earlier messages that do not go with the first one for the agent: all but the newest. */
 export function earlierFilesLeftOut(messages: readonly ParsedMessage[]): ParsedMessage['files'] {
   return messages.flatMap(({ files }) => files).slice(0, -MAX_EARLIER_FILES);
 }
@@ -78,8 +78,8 @@ async function readNewest(
 }
 
 /**
- * When a message was first written: one that is resent or asked again stands for the message that it repeats. A
- * correction stands for itself, because the service has the message that it corrects.
+ * When a message was first written: one that is resent or asked again stands for the message that it repeats.
+ * A correction stands for itself, because the service has the message that it corrects.
  */
 async function originalTs({ store }: RelayDeps, message: Message): Promise<string> {
   for (let current = message; ; ) {
@@ -93,9 +93,9 @@ async function originalTs({ store }: RelayDeps, message: Message): Promise<strin
 }
 
 /**
- * A prompt after a quotation of what was said in the thread's former tasks, if it is the first one of its task; `quoted_ids`
- * are the people whose words it quotes. The words are read from Slack: what people have changed since is quoted as it is
- * now, and what they have deleted is not. Throws a SlackError.
+ * A prompt after a quotation of what was said in the thread's former tasks, if it is the first one of its
+ * task; `quoted_ids` are the people whose words it quotes. The words are read from Slack: what people have
+ * changed since is quoted as it is now, and what they have deleted is not. Throws a SlackError.
  */
 export async function withFormerTasks(
   work: ThreadWork,
@@ -115,7 +115,7 @@ export async function withFormerTasks(
   return { prompt: whole, quotation_length: whole.length - prompt.length, quoted_ids: [...quoted] };
 }
 
-/** The messages of the thread's former tasks, without the question that is asked now, and the people whom they may quote. */
+/** The messages of a thread's former tasks, except the question asked now, and whom they may quote. */
 async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string, message: Message) {
   const { deps, workspace } = work;
   const said = await deps.store.messages.saidInFormerTasks(thread, taskId);
@@ -140,7 +140,7 @@ async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string,
   };
 }
 
-/** A message as it is quoted. Of a reply that is its answer; a question that the bot posted for a person is that person's. */
+/** A message as quoted: of a reply its answer; what the bot posted for a person is that person's question. */
 function asSaid(read: ThreadMessage, writer: string | null | undefined, bot: ThreadWork['workspace']['bot']) {
   // The root of a thread stays as a notice that it was deleted.
   if (writer === undefined || read.subtype === 'tombstone') return [];
@@ -155,7 +155,7 @@ const textBlockSchema = z.looseObject({
   text: z.union([z.string(), z.looseObject({ text: z.string() }).transform(({ text }) => text)]),
 });
 
-/** The bot's part of the answer in a message, without notes, progress, errors and buttons; empty where it has none. */
+/** The answer in a message of the bot, without notes, progress, errors and buttons; [] if it has none. */
 function withAnswerOnly(message: ParsedMessage): ParsedMessage[] {
   if (message.blocks.length === 0) return [message];
   const blocks = message.blocks.flatMap((raw) => {
@@ -196,9 +196,9 @@ export interface LinkedMessage {
 }
 
 /**
- * The conversation before a question as a Markdown quotation, oldest message first, with a heading that says how much
- * was omitted. Every line except the heading starts with `>`. Empty if there is nothing to quote, or no room for a
- * single message.
+ * The conversation before a question as a Markdown quotation, oldest message first, with a heading that says
+ * how much was omitted. Every line except the heading starts with `>`. Empty if there is nothing to quote, or
+ * no room for a single message.
  */
 export function buildTranscript(options: TranscriptOptions): string {
   const { missing, names, botUserId, heading = strings.earlierInThread } = options;
@@ -230,8 +230,8 @@ export function isCutShort(quotation: string): boolean {
 }
 
 /**
- * A linked message and the newest of its replies as Markdown quotations, each under a heading that says what it is.
- * `isCut`: only the beginning of the message fits.
+ * A linked message and the newest of its replies as Markdown quotations, each under a heading that says what
+ * it is. `isCut`: only the beginning of the message fits.
  */
 export function quoteLinkedMessage(
   { url, channelName, message, replies, missing, unreadReplies }: LinkedMessage,
@@ -261,7 +261,7 @@ function shortenedTo(maxCharacters: number, text: string): string {
 /** A shorter excerpt of a message is not worth sending (UTF-16 units). */
 const MIN_ENTRY_CHARACTERS = 60;
 
-/** Words for which messages are quoted: `count` of them, where `left` more were read, and others perhaps not. */
+/** Words for which messages are quoted: `count`, where `left` more were read, and others perhaps not. */
 function quotedPart(count: number, left: number, missing: TranscriptOptions['missing']): string {
   if (missing === 'later') return `${count} of its first messages, later messages left out`;
   const newest = count === 1 ? 'the newest message' : `the newest ${count} messages`;

@@ -15,7 +15,7 @@ import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { resentTurn } from './resent-message.ts';
 
-/** Ends the turn of a message without text, or whose first flag is misspelt: throws TurnEnded with the help text. */
+/** Ends the turn of a message without text, or with a misspelt first flag: throws TurnEnded with the help. */
 export async function endTurnIfEmpty(
   { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
   turn: Turn,
@@ -37,7 +37,7 @@ export async function endTurnIfEmpty(
 
 const ALL_FLAGS = { noFallback: true, autoMode: true, planMode: true };
 
-/** Whether a message asks nothing: no text besides the mention and flags, no file or table, and no message it is about. */
+/** Whether a message asks nothing: only mention and flags, no file, no table, no message it is about. */
 export function isEmptyMessage(content: MessageContent, botUserId: string): boolean {
   if ((content.files ?? []).length > 0 || content.about !== undefined) return false;
   const message = parseMessage(content);
@@ -46,7 +46,7 @@ export function isEmptyMessage(content: MessageContent, botUserId: string): bool
   return parseFlags(readableText(message, NO_NAMES, botUserId), ALL_FLAGS).text === '';
 }
 
-/** Ends the turn of a message of files alone, which are kept for the thread's next message: throws TurnEnded. */
+/** Ends the turn of a message of files alone, kept for the thread's next message: throws TurnEnded. */
 export async function endTurnIfFilesOnly(
   { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
   turn: Turn,
@@ -63,7 +63,7 @@ export async function endTurnIfFilesOnly(
   throw new TurnEnded('kept', sentence, { emptyMessage: message });
 }
 
-/** Claims the files that earlier messages left for a turn's message, which are sent with it and with no other. */
+/** Claims the files that earlier messages left for a turn's message, so that no other sends them. */
 export async function takeKeptFiles({ keptFiles }: Store, turn: Turn) {
   const kept = await keptFiles.take(turn);
   const ids = kept.flatMap(({ attached_file_ids }) => attached_file_ids ?? []);

@@ -62,7 +62,7 @@ export async function uploadSharedFile(place: UploadPlace, file: FileUpload): Pr
   }
 }
 
-/** Uploads a file, or the rest of one whose upload was interrupted. Each step is recorded, so that the next attempt resumes it. */
+/** Uploads a file, or the rest of an interrupted one: each step is recorded, for the next attempt. */
 async function upload(
   { deps, thread, projectId }: UploadPlace,
   { source, signal, onProgress }: FileUpload,

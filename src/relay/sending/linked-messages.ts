@@ -37,9 +37,9 @@ export function linkAgeMs({ deps, workspace }: ThreadWork): number {
 }
 
 /**
- * The Slack messages that a waiting message links to, each with its thread if it begins one. Only the words of the person
- * count: not what a quotation or the agent says. Throws no SlackError: what cannot be read in time gets a note.
- * Throws the reason of `stopSignal`, and what interrupts the turn.
+ * The Slack messages that a waiting message links to, each with its thread if it begins one. Only the words
+ * of the person count: not what a quotation or the agent says. Throws no SlackError: what cannot be read in
+ * time gets a note. Throws the reason of `stopSignal`, and what interrupts the turn.
  */
 export async function readLinkedMessages(
   work: ThreadWork,
@@ -63,7 +63,7 @@ export async function readLinkedMessages(
   };
 }
 
-/** Reads the message that a link leads to, with its thread and the name of its channel; or returns why it is not read. */
+/** Reads the message that a link leads to, with its thread and channel name; or returns why it does not. */
 async function followLink(
   work: ThreadWork,
   message: Message,
@@ -163,7 +163,7 @@ export interface MessageLink {
   readonly threadTs: SlackTs | undefined;
 }
 
-/** A permalink (https://docs.slack.dev/reference/methods/chat.getPermalink), and the address of a thread in a browser. */
+/** A permalink (https://docs.slack.dev/reference/methods/chat.getPermalink), and a thread in a browser. */
 const ADDRESSES = [
   /(https:\/\/[a-z0-9.-]+\.slack(?:-gov)?\.com\/archives\/([CDG][A-Z0-9]{2,})\/p(\d{10})(\d{6}))(?:\?(\S*))?/g,
   /(https:\/\/app\.slack(?:-gov)?\.com\/client\/[A-Z0-9]+\/[A-Z0-9]+\/thread\/([CDG][A-Z0-9]{2,})-(\d{10})\.(\d{6}))/g,

@@ -22,11 +22,11 @@ const LOOKUP_MS = 2_000;
 export type AllowedMessage = WaitingMessage & { settings: Settings };
 
 /**
- * The next of a thread's waiting messages (or the first one before the ts `before`) whose writer may use the agent. Refuses
- * the messages before it: those whose writers may not, and those of which Slack keeps failing to say who wrote them, or
- * what. Waits while messages are held until their thread is read back, and while Slack does not answer. With `before` or
- * `failFast`, held messages count as none; with `failFast`, it throws when Slack does not answer. Throws an Interruption, or
- * the lease's reason.
+ * The next of a thread's waiting messages (or the first one before the ts `before`) whose writer may use the
+ * agent. Refuses the messages before it: those whose writers may not, and those of which Slack keeps failing
+ * to say who wrote them, or what. Waits while messages are held until their thread is read back, and while
+ * Slack does not answer. With `before` or `failFast`, held messages count as none; with `failFast`, it throws
+ * when Slack does not answer. Throws an Interruption, or the lease's reason.
  */
 export async function nextAllowedMessage(
   work: ThreadWork,
@@ -58,8 +58,8 @@ export async function nextAllowedMessage(
 }
 
 /**
- * Why a message's writer may not use the agent, if so. If Slack does not say that at once, the writer is told that the message
- * waits, after `lateAfterMs` at the latest, and the settings are read again.
+ * Why a message's writer may not use the agent, if so. If Slack does not say that at once, the writer is told
+ * that the message waits, after `lateAfterMs` at the latest, and the settings are read again.
  */
 async function denialOf(
   work: ThreadWork,
@@ -91,7 +91,7 @@ async function denialOf(
   }
 }
 
-/** Refuses a message and tells its writer. That a place is closed is told once (`told`) for all that they have waiting. */
+/** Refuses a message and tells its writer; that a place is closed once (`told`) for all that they wrote. */
 async function refuse(
   { deps, workspace }: ThreadWork,
   message: Message,
@@ -104,7 +104,7 @@ async function refuse(
   if ((await tellRefused(deps, message, why)) && closing !== undefined) told.add(closing);
 }
 
-/** Reads a message from Slack, and saves it; withdraws one that is gone. Returns `unread` if Slack refuses it or keeps failing. */
+/** Reads a message from Slack and saves it; withdraws one that is gone. `unread` if Slack refuses it. */
 async function readBack(work: ThreadWork, message: Message, patiently: typeof withRetry) {
   const { store } = work.deps;
   const { channel, thread_ts: threadTs, ts, user_id } = message;

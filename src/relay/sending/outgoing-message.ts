@@ -47,7 +47,7 @@ export interface OutgoingMessage {
   message: WholeMessage;
   /** The turn whose message it repeats instead, word for word. */
   resent: Turn | undefined;
-  /** As people read it; where it is the first of a thread between people, with a transcript of that thread. */
+  /** As people read it; with a transcript, if it is the first in a thread between people. */
   text: string;
   title: string;
   /** The choices made in a form, or with flags at the beginning of the text. */
@@ -71,8 +71,9 @@ export function wholeMessage(message: Message, others: readonly Message[] = []):
 }
 
 /**
- * The message that a turn is about, with those behind it that can go along: without choices of their own, and within the
- * limits of one message. The others wait for a turn of their own. Throws TurnEnded if the message is gone.
+ * The message that a turn is about, with those behind it that can go along: without choices of their own, and
+ * within the limits of one message. The others wait for a turn of their own. Throws TurnEnded if the message
+ * is gone.
  */
 export async function messageOfTurn(
   { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
@@ -103,8 +104,8 @@ const OTHER_COPY_MS = { most: 1_500, poll: 100 };
 const READ_MS = 5_000;
 
 /**
- * A message of which only the app_mention came, which may lack files. Waits briefly for the message's own event, and then
- * reads it back from Slack once. Throws an Interruption, or the lease's reason.
+ * A message of which only the app_mention came, which may lack files. Waits briefly for the message's own
+ * event, and then reads it back from Slack once. Throws an Interruption, or the lease's reason.
  */
 export async function withOtherCopy(
   work: ThreadWork,
@@ -125,7 +126,7 @@ export async function withOtherCopy(
   return wholeMessage(now, others);
 }
 
-/** What Slack has of a message whose app_mention is `known`; `known` itself if Slack does not say it in time. */
+/** What Slack has of a message whose app_mention is `known`; `known` itself if Slack is not in time. */
 async function readBack(
   { workspace, deps, lease }: ThreadWork,
   { channel, thread_ts: threadTs, ts, user_id }: Message,
@@ -142,7 +143,7 @@ async function readBack(
   return messageUpdate(known, version, false);
 }
 
-/** Reads a waiting message, or returns what is `known` of it, unless it was edited or its links lead to other words by now. */
+/** Reads a waiting message; returns what is `known`, unless it was edited or its links read otherwise now. */
 export async function readOutgoingMessage(
   work: ThreadWork,
   thread: Thread,
@@ -161,7 +162,7 @@ export async function readOutgoingMessage(
   return { ...(await composeMessage(work, thread, { message, resent, links })), freshUntil };
 }
 
-/** What the agent gets: the message's words, after a quotation of those that it is about, follows or links to. */
+/** What the agent gets: the message's words, below a quotation of those it is about, follows or links to. */
 async function composeMessage(
   work: ThreadWork,
   thread: Thread,
@@ -190,8 +191,8 @@ async function composeMessage(
 }
 
 /**
- * What a message asks, with its choices, and without what it quotes. One without words of its own asks in the words of the
- * message that it is about: then `asksInOtherWords` is set, and that message is not quoted, too.
+ * What a message asks, with its choices, and without what it quotes. One without words of its own asks in the
+ * words of the message that it is about: then `asksInOtherWords` is set, and that message is not quoted, too.
  */
 function askedIn(
   { user_id, content }: WholeMessage,
@@ -214,7 +215,7 @@ function askedIn(
   return { text, title, choices, asksInOtherWords: other !== undefined };
 }
 
-/** The quotation of the earlier and linked messages, with a note for each message of which only the beginning fits. */
+/** Quotes the earlier and linked messages, with a note for each of which only the beginning fits. */
 function quotationOf(
   { content }: WholeMessage,
   { before, linked, missing, maxMessages }: PointedMessages,
@@ -235,8 +236,9 @@ type ReadingOptions = Pick<TranscriptOptions, 'names' | 'botUserId'>;
 type PointedMessages = Awaited<ReturnType<typeof readPointedMessages>>;
 
 /**
- * A message (`own`, and the `more` that go along) with those that it quotes: the one that it is about, or earlier ones of its
- * thread (`before`), and those that it links to. Their tables are numbered through; `withFiles` are those whose files go along.
+ * A message (`own`, and the `more` that go along) with those that it quotes: the one that it is about, or
+ * earlier ones of its thread (`before`), and those that it links to. Their tables are numbered through;
+ * `withFiles` are those whose files go along.
  */
 async function readPointedMessages(
   work: ThreadWork,
@@ -281,7 +283,7 @@ async function readPointedMessages(
   return { own, more, before: messages.map(read), maxMessages, missing, quoted, linked, notes, withFiles };
 }
 
-/** Each of some messages with the number of its first table; the tables of all are counted from `first` on. */
+/** Each message with the number of its first table; the tables of all are counted from `first` on. */
 function withTableNumbers(messages: readonly ParsedMessage[], first: number) {
   let firstTable = first;
   const numbered = new Map<ParsedMessage, ParsedMessage>();

@@ -8,7 +8,7 @@ export async function resentTurn(
   { workspace, resends_turn_id: id }: Pick<Message, 'workspace' | 'resends_turn_id'>,
 ): Promise<Turn | undefined> {
   const turn = id === null ? undefined : await turns.get(workspace, id);
-  // A turn that ended before its message was frozen has no words to repeat: the message has the same text of its own.
+  // A turn that ended before its message was frozen has no words: the message itself has the same text.
   return turn?.prompt == null ? undefined : turn;
 }
 

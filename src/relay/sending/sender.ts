@@ -64,13 +64,13 @@ export class Sender {
   #message: WholeMessage | undefined;
   #outgoing: OutgoingMessage | undefined;
   /**
-   * What this run knows may be old: an attempt has failed, an earlier run froze the message, or a send that it repeats is in
-   * doubt. Freezing it here resets this.
+   * What this run knows may be old: an attempt has failed, an earlier run froze the message, or a send that
+   * it repeats is in doubt. Freezing it here resets this.
    */
   #mustLookAgain: boolean;
   /** The task that this run has started, until it is recorded. */
   #startedTaskId: string | null = null;
-  /** The thread's task and project, if this run has left them: once each, so that a contradictory service causes no loop. */
+  /** The task and project that this run has left, each once: a contradictory service causes no loop. */
   readonly #left = new Set<'task' | 'project'>();
   readonly #failingFiles = new Map<string, FilePatience>();
 
@@ -86,7 +86,7 @@ export class Sender {
     return this.#work.row.turn;
   }
 
-  /** Takes the remaining steps; returns the thread with its task. Throws TurnEnded if the message must not be sent. */
+  /** Takes the remaining steps; returns the thread with its task. Throws TurnEnded if it must not send. */
   async send(): Promise<Thread> {
     const isStarted = async (thread: Thread) => thread.task_id !== null && thread.participant_ids.length > 0;
     const wasTaskStarted = await this.#beforeSending(isStarted);
@@ -101,7 +101,7 @@ export class Sender {
     });
   }
 
-  /** Uploads files that were shared without text, and records them: they are kept for the thread's next message. */
+  /** Uploads files that were shared without text, and records them for the thread's next message. */
   async keepFiles(): Promise<readonly FileNote[]> {
     const read = () => this.#beforeSending((thread) => this.#read(thread));
     const { attached_file_ids, notes } = await this.#withProject(async () => this.#uploadFiles(await read()));
@@ -109,7 +109,7 @@ export class Sender {
     return notes;
   }
 
-  /** Takes steps that need the thread's project. Repeats them all if the thread has left its project or task meanwhile. */
+  /** Takes steps that need the thread's project; again, if the thread leaves project or task meanwhile. */
   async #withProject<T>(steps: (projectId: string) => Promise<T>): Promise<T> {
     for (;;) {
       const projectId = await this.#beforeSending((thread) => findProject(this.#work, thread, this.#turn));
@@ -125,7 +125,7 @@ export class Sender {
     }
   }
 
-  /** Takes a step with retries, with the thread under its current account. Throws TurnEnded if an unsent message must not go. */
+  /** Takes a step with retries under the current account. Throws TurnEnded for what must not be sent. */
   async #beforeSending<T>(step: (thread: Thread) => Promise<T>): Promise<T> {
     return this.#work.withRetry(async () => {
       if (!mayBeAtService(this.#turn)) await this.#throwIfUnwanted();
@@ -172,7 +172,7 @@ export class Sender {
     return this.#outgoing;
   }
 
-  /** Uploads the message's files and freezes it. If it changes before that, its new files are uploaded first. */
+  /** Uploads a message's files and freezes it. If it changes before that, uploads its new files first. */
   async #freeze(taskId: string): Promise<OutgoingMessage> {
     let uploaded: { items: readonly SharedItem[]; attachments: Attachments } | undefined;
     for (;;) {
@@ -203,14 +203,14 @@ export class Sender {
     }
   }
 
-  /** The thread's task, started if it has none. Throws an Interruption if the thread has got another project meanwhile. */
+  /** The thread's task, started if need be. Throws an Interruption if the thread has another project now. */
   async #ensureTask(thread: Thread, projectId: string): Promise<string> {
     if (thread.task_id !== null) return thread.task_id;
     if (thread.project_id !== null && thread.project_id !== projectId) throw new Interruption('send_again');
     // It may have been edited or deleted since the turn began.
     if (this.#message === this.#known.message) this.#message = undefined;
     const options = newTaskOptions(await this.#read(thread), this.#known.channelSettings.model);
-    // Retried apart from the start: a record whose answer was lost must not count as a start whose outcome is unknown.
+    // Apart from the start: a record whose answer was lost must not count as a start in doubt.
     const retrying = { about: { turn: this.#turn.id }, wake: this.#work.stopSignal };
     const record = (intent: TaskIntent) =>
       withRetry(this.#work, () => this.#work.row.record({}, intent), retrying);
@@ -222,7 +222,7 @@ export class Sender {
     return taskId;
   }
 
-  /** Tells the asker that the options which they chose are fixed when a task starts, and offers a new thread. */
+  /** Tells the asker that a task's options are fixed when it starts, and offers a new thread for theirs. */
   #notifyFixedOptions({ message, choices }: OutgoingMessage): void {
     const { skill: _, ...fixed } = choices;
     const { resends_turn_id, revises_turn_id, content } = message;
@@ -292,7 +292,7 @@ export class Sender {
     }
   }
 
-  /** Throws if a frozen message, which surely was not sent, is not to be sent as it is: after a stop, an edit or a deletion. */
+  /** Throws if a frozen, surely unsent message is not to go as it is: after a stop, an edit or a deletion. */
   async #throwIfUnsentIsUnwanted(): Promise<void> {
     await this.#throwIfUnwanted();
     if (this.#turn.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
@@ -304,7 +304,7 @@ export class Sender {
     }
   }
 
-  /** After a "not found": leaves the thread's task, or else its project if that is gone. False if neither is left. */
+  /** After a "not found": leaves the thread's task, else a project that is gone. False if neither is left. */
   async #leaveLost(projectId: string, error: unknown): Promise<boolean> {
     if (!(error instanceof AgentNotFoundError) || error instanceof AccountGone) return false;
     return this.#work.withRetry(async () => {
@@ -318,7 +318,7 @@ export class Sender {
     });
   }
 
-  /** Leaves the thread's task, once, after **Try again**: the message is frozen anew, and quotes it. False for other messages. */
+  /** After **Try again** leaves the task, once: the message is frozen anew, and quotes it. Else false. */
   async #leaveTask(taskId: string): Promise<boolean> {
     const { resends_turn_id } = await messageOfTurn(this.#work, this.#turn);
     if (resends_turn_id === null || this.#left.has('task')) return false;

@@ -33,10 +33,10 @@ export interface Freeze {
 }
 
 /**
- * Freezes the turn's message: records what is sent and the intent to send it, in one statement. Later edits and deletes
- * come too late. False if the message must be read again: it was edited or is held, or an earlier one of the thread has
- * arrived, which the turn then has. Throws TurnEnded if the message was deleted or nothing of it can be sent, and TurnEnded
- * or Interruption if it was stopped.
+ * Freezes the turn's message: records what is sent and the intent to send it, in one statement. Later edits
+ * and deletes come too late. False if the message must be read again: it was edited or is held, or an earlier
+ * one of the thread has arrived, which the turn then has. Throws TurnEnded if the message was deleted or
+ * nothing of it can be sent, and TurnEnded or Interruption if it was stopped.
  */
 export async function recordSentContent(
   work: ThreadWork & { row: TurnRow },
@@ -82,7 +82,7 @@ export async function recordSentContent(
   return (await freeze()) || (await reassignOrFreeze(work, turn, message, freeze));
 }
 
-/** After a failed freeze: gives the turn the earlier message, or freezes past an empty one. False: the message is read again. */
+/** After a failed freeze: takes the earlier message, or freezes past an empty one. False: read it again. */
 async function reassignOrFreeze(
   work: ThreadWork & { row: TurnRow },
   turn: Turn,
@@ -102,7 +102,7 @@ async function reassignOrFreeze(
   return false;
 }
 
-/** The content of a message: what was sent before, if it is sent again; else its own words and files, with those kept for it. */
+/** What a message says: what was sent before, if it is resent; else its words and files, and those kept. */
 async function contentToSend(
   work: ThreadWork,
   thread: Thread,
@@ -142,8 +142,8 @@ async function contentToSend(
 }
 
 /**
- * A message's text with its writer's name, if several people write in the thread. The first message of a second person also
- * says who wrote the ones without a name, whose id is then in `ids`.
+ * A message's text with its writer's name, if several people write in the thread. The first message of a
+ * second person also says who wrote the ones without a name, whose id is then in `ids`.
  */
 async function withWriters(
   { deps, workspace: { people } }: ThreadWork,

@@ -15,8 +15,9 @@ export const NO_INSTRUCTIONS = {
 };
 
 /**
- * The prompt after the channel's standing instructions, if it is the first message to its task and runs no skill. Whoever
- * set them is then among the people whose words it quotes. A resent message quotes them anew: they are no part of its words.
+ * The prompt after the channel's standing instructions, if it is the first message to its task and runs no
+ * skill. Whoever set them is then among the people whose words it quotes. A resent message quotes them anew:
+ * they are no part of its words.
  */
 export async function withStandingInstructions(
   { deps: { store, settings, log }, workspace }: ThreadWork,

@@ -35,7 +35,7 @@ export function newTaskOptions(
   };
 }
 
-/** The thread under its workspace's current account. Throws TurnEnded if its task is another's, or there is none. */
+/** The thread under its workspace's account. Throws TurnEnded if its task is another's, or there is none. */
 export async function ensureCurrentAccount(
   store: Store,
   currentAccountOf: (workspace: string) => string,
@@ -56,9 +56,9 @@ export async function ensureCurrentAccount(
 }
 
 /**
- * Starts the task of a thread without one. After a start with an unknown outcome, the service is searched first for a task
- * to adopt. A task that was started here is not recorded yet: the caller does that with its next step. Throws TurnEnded if
- * the service refuses the project or the model.
+ * Starts the task of a thread without one. After a start with an unknown outcome, the service is searched
+ * first for a task to adopt. A task that was started here is not recorded yet: the caller does that with its
+ * next step. Throws TurnEnded if the service refuses the project or the model.
  */
 export async function ensureThreadTask(
   { deps, lease }: Pick<ThreadWork, 'deps' | 'lease'>,
@@ -106,8 +106,8 @@ function throwRefusal(
 }
 
 /**
- * Looks for the task that an earlier start has made: it was created after the intent, is idle, has the intent's title and
- * belongs to no thread, and no other thread of the project searches for one like it.
+ * Looks for the task that an earlier start has made: it was created after the intent, is idle, has the
+ * intent's title and belongs to no thread, and no other thread of the project searches for one like it.
  */
 async function findAdoptableTask(deps: RelayDeps, thread: Thread, projectId: string) {
   const intendedAt = thread.task_intended_at?.getTime() ?? 0;
@@ -125,14 +125,14 @@ async function findAdoptableTask(deps: RelayDeps, thread: Thread, projectId: str
 }
 
 const MIN_SENTENCE_CHARACTERS = 12;
-/** What a full stop after it ends no sentence: abbreviations, and letters as in S. cerevisiae, e.g. and i.p. */
+/** After these, a full stop ends no sentence: abbreviations, letters as in S. cerevisiae, e.g. and i.p. */
 const ABBREVIATION =
   /(?:^|[^\p{L}\p{N}°])(?:(?<!\p{N}\s)\p{L}|(?:\p{L}\.)+\p{L}|vs|al|figs?|tabs?|eqs?|refs?|approx|ca|cf|resp|dr|prof|mrs?|st|spp?|subsp|ssp|var|cv|suppl|ext|vol|pp|eds?|incl|excl|conc|temp)\.$/iu;
 /** The same before a number. */
 const NUMBERED = /(?:^|[^\p{L}])(?:nos?|nr|chr|pos|p|sec|ver|v)\.$/iu;
 const SENTENCE_END = /(?<=[^\s.!?])[.!?]+["'”’)\]]*(?=\s+[^\s\p{Ll}])(?!\s+Nos?\.)|[。！？]/gu;
 
-/** A task's title: the first sentence of the first line with words of a plain text, or else the files' names. */
+/** A task's title: the first sentence of a plain text's first line with words, or else the files' names. */
 export function taskTitle(text: string, files: readonly string[] = []): string {
   const line = firstLine(text) || toSingleLine(files.join(', ').slice(0, 2_000));
   return line === '' ? 'New question' : cutToLength(firstSentence(line));
@@ -149,7 +149,7 @@ function firstLine(text: string): string {
   return '';
 }
 
-/** The line up to the end of its first sentence. A full stop after an abbreviation, or before a number that belongs to it, ends none. */
+/** A line's first sentence. No full stop of an abbreviation, or before a number of its own, ends it. */
 function firstSentence(line: string): string {
   for (const end of line.matchAll(SENTENCE_END)) {
     const sentence = line.slice(0, end.index + end[0].length);

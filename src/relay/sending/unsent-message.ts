@@ -8,7 +8,7 @@ import type { RelayDeps } from '../runtime/deps.ts';
 
 type StoreDeps = Pick<RelayDeps, 'store'>;
 
-/** Closes the message of a turn, so that it is never sent: the one that the turn has now, which is not always that of `turn`. */
+/** Closes the message that a turn has now, which may be another one than in `turn`: it is never sent. */
 export async function closeMessage({ store }: StoreDeps, turn: Turn): Promise<void> {
   const now = await store.turns.get(turn.workspace, turn.id);
   if (now !== undefined) await store.messages.leaveUnsent(messageKeyOf(now), 'closed');
@@ -37,7 +37,7 @@ export async function closeIfUnchanged(
   });
 }
 
-/** Deletes a turn that sent nothing, with its reply. Its message, as edited meanwhile, waits again; false if it was deleted. */
+/** Deletes a turn that sent nothing, with its reply. Its message waits again, as edited; false if deleted. */
 export async function requeueMessage(
   { store }: StoreDeps,
   turn: Turn,

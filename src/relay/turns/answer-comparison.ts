@@ -12,8 +12,8 @@ import type { TurnContext } from './turn-context.ts';
 const COMPARISON_TIMEOUT_MS = 15_000;
 
 /**
- * Compares an answer with the answer to the same question in an earlier thread. Undefined without such a question, if its words
- * are no longer kept, if its answer or a part of it is gone, or if both have no numbers to compare. Throws an AgentError, a
+ * Compares an answer with the earlier thread's answer to the same question. Undefined without such a question
+ * or its words, if a part of that answer is gone, or if both have no numbers. Throws an AgentError, a
  * SlackError or a StoreError.
  */
 export async function compareWithEarlier(
@@ -26,7 +26,7 @@ export async function compareWithEarlier(
   );
 }
 
-/** The answered turn of an earlier thread whose question a form repeated here, unless its words or files were changed. */
+/** The answered turn of an earlier thread, whose question a form repeated with the same words and files. */
 async function earlierTurnOfQuestion(store: Store, turn: Turn): Promise<Turn | undefined> {
   const earlier = await store.taskStarts.firstTurnOf(turn);
   if (earlier?.outcome !== 'completed' || earlier.channel !== turn.channel) return undefined;
@@ -44,12 +44,12 @@ async function earlierTurnOfQuestion(store: Store, turn: Turn): Promise<Turn | u
   return filesOf(earlier) === filesOf(turn) ? earlier : undefined;
 }
 
-/** The letters and digits of a turn's question: a form shows its Markdown in other marks. '' if it is no longer kept. */
+/** The letters and digits of a turn's question, whose marks a form changes; '' if it is no longer kept. */
 function wordsOf(turn: Turn): string {
   return unquotedPrompt(turn).replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** Compares a reply with that of an earlier turn, by their texts and tables; undefined if the earlier one is not whole any more. */
+/** Compares a reply with an earlier turn's, by text and tables; undefined if that one is not whole. */
 async function compareAnswersOf(context: TurnContext, earlier: Turn, reply: ReadReply) {
   const { deps, lease } = context;
   const { task_id: taskId, assistant_message_id: replyId } = earlier;
@@ -64,7 +64,7 @@ async function compareAnswersOf(context: TurnContext, earlier: Turn, reply: Read
   return deps.rendering.run(context.turn.workspace, () => compareAnswers(first, second), lease.signal);
 }
 
-/** Whether all messages of an earlier reply are still in their thread. What people deleted there is not shown elsewhere. */
+/** Whether all of an earlier reply is in its thread. What people deleted there is not shown elsewhere. */
 async function isReplyComplete({ deps, workspace, lease }: TurnContext, earlier: Turn, taskId: string) {
   const sent = await deps.store.tasks.sentTurns({ ...earlier, task_id: taskId });
   const shown = sent.find(({ id }) => id === earlier.id)?.reply_ts ?? [];

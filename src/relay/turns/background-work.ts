@@ -15,9 +15,9 @@ import type { TurnContext } from './turn-context.ts';
 const POLL_INTERVAL_MS = 2_000;
 
 /**
- * Waits for the task of a settled reply to settle too, for a limited time: results and the next message wait for it.
- * `isCompleted`: the reply was completed, so that a failed task is a surprise. `hasWorkedOn`: the task was seen at work
- * after its reply.
+ * Waits for the task of a settled reply to settle too, for a limited time: results and the next message wait
+ * for it. `isCompleted`: the reply was completed, so that a failed task is a surprise. `hasWorkedOn`: the
+ * task was seen at work after its reply.
  */
 export async function waitForBackgroundWork(
   context: TurnContext,
@@ -46,7 +46,7 @@ export async function waitForBackgroundWork(
   }
 }
 
-/** Says below a turn's answer that its task still works; `isWatched`: a follow-up job will change the notice. */
+/** Says below a turn's answer that its task still works; `isWatched`: a follow-up job changes the notice. */
 export async function postBackgroundNotice(
   posts: IdempotentPosts,
   turn: TurnLocation,
@@ -58,7 +58,7 @@ export async function postBackgroundNotice(
   await posts.post(part, backgroundNotice(turn.id, state), 'notice');
 }
 
-/** Brings the thread's notices about work in the background up to date. Returns the state of work that goes on. */
+/** Brings a thread's notices of background work up to date. Returns the state of work that goes on. */
 export async function updateBackgroundNotices(
   work: ThreadWork,
   turn: CheckedTurn,
@@ -74,7 +74,7 @@ export async function updateBackgroundNotices(
   return open;
 }
 
-/** Reads whether a turn's task works in the background; first sends a stop of it that the service does not know yet. */
+/** Reads whether a turn's task works in the background, after sending a stop that the service lacks. */
 async function readBackgroundState({ deps, lease }: ThreadWork, turn: CheckedTurn): Promise<BackgroundState> {
   const { signal } = lease;
   await deps.readRate(turn.account_id).acquire(lease);
@@ -84,7 +84,7 @@ async function readBackgroundState({ deps, lease }: ThreadWork, turn: CheckedTur
   return turn.stop_requested_at === null ? 'working' : 'stopping';
 }
 
-/** Says in the notices about background work that nobody watches it; those of ended work have another name, and stay. */
+/** Says in the notices of background work that nobody watches it. Those of ended work have another name. */
 export async function sayNobodyWatches(work: ThreadWork, turn: CheckedTurn): Promise<void> {
   for (const id of turn.background_turn_ids) await updateBackgroundNotice(work, { ...turn, id }, 'unwatched');
 }
@@ -97,7 +97,7 @@ function isOpen(state: BackgroundState): state is OpenState {
   return state === 'working' || state === 'stopping';
 }
 
-/** Shows a state in a turn's notice. Once work has ended, its notice gets another name, and stays. Throws a SlackError. */
+/** Shows a state in a turn's notice. That of ended work gets another name, and stays. Throws a SlackError. */
 async function updateBackgroundNotice(
   work: ThreadWork,
   turn: TurnLocation,

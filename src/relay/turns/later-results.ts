@@ -11,7 +11,7 @@ import type { Lease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/retry-and-giving-up.ts';
 import { type OpenState, sayNobodyWatches, updateBackgroundNotices } from './background-work.ts';
 
-/** Each pause between two checks is so much longer, up to this multiple of the first: by default twelve checks in an hour. */
+/** Each pause between checks is so much longer, up to this multiple of the first. By default: 12 an hour. */
 const BACKOFF_FACTOR = 1.6;
 const MAX_BACKOFF_MULTIPLE = 120;
 
@@ -20,7 +20,7 @@ export function followUpPauseMs(checks: number, firstMs: number): number {
   return firstMs * Math.min(MAX_BACKOFF_MULTIPLE, BACKOFF_FACTOR ** checks);
 }
 
-/** The last turn that ended in a thread, how often it was checked, when the checks end, and what its notice says. */
+/** A thread's last turn, how often it was checked, when the checks end, and what its notice says. */
 const followUpSchema = z.object({
   turn_id: z.uuid(),
   checks: z.number(),
@@ -39,16 +39,16 @@ export function nextCheck(
   return leftMs <= 0 ? 'done' : { inMs: Math.min(leftMs, followUpPauseMs(checks + 1, firstMs)) };
 }
 
-/** While a task works in the background, it is checked after so many first pauses each: every 30 s by default. */
+/** A task at work in the background is checked after so many first pauses: every 30 s by default. */
 const BACKGROUND_PAUSES = 3;
 
-/** Each posts one kind of thing that a task made after its turn. They are called repeatedly, and post each thing once. */
+/** Each posts one kind of thing that a task made after its turn, once however often it is called. */
 const POST_NEW_THINGS = [postLaterResults, postReviews];
 
-/** What a check has found: nothing more can come (`over`), the state of work in the background, or no such work (`quiet`). */
+/** What a check found: nothing more can come (`over`), the state of background work, or none (`quiet`). */
 type Finding = 'over' | OpenState | 'quiet';
 
-/** Jobs that check tasks after their turns: they post what a task made, and say how its work in the background stands. */
+/** Jobs that check tasks after their turns: for what they made, and how their background work stands. */
 export function followUpJobs(deps: RelayDeps): JobKind {
   const { watchMs, watchIntervalMs } = deps.settings;
   const isWatching = watchMs > 0;
@@ -74,7 +74,7 @@ export function followUpJobs(deps: RelayDeps): JobKind {
   };
 }
 
-/** Checks a task once. Returns `quiet` if it is not found, or its thread is unreachable; throws other errors. */
+/** Checks a task once. `quiet` if it is not found, or its thread is unreachable; throws other errors. */
 async function checkOnce(
   deps: RelayDeps,
   job: Job,

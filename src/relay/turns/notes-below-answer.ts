@@ -61,7 +61,7 @@ async function otherTaskNote({ deps, turn }: TurnContext, resends_turn_id: strin
 /** Characters of all notes below the answer: more than a message shows. */
 const MAX_NOTES_LENGTH = 10_000;
 
-/** Reads notes that an answer can do without: none if they are refused, or the service fails at them for long. */
+/** Reads notes that an answer can do without: none if they are refused, or the service keeps failing. */
 async function optional(context: TurnContext, read: () => Promise<string[]>): Promise<string[]> {
   const { deps, lease, turn } = context;
   const isRefused = (error: unknown) =>
@@ -80,7 +80,7 @@ async function comparison(context: TurnContext, reply: ReadReply): Promise<strin
   return compared === undefined ? [] : [strings.comparedWithEarlier(compared)];
 }
 
-/** What the service itself wrote below the answer, except reviews: their findings are posted by themselves. */
+/** What the service itself wrote below the answer, without the reviews, which are posted by themselves. */
 async function readSystemMessages(context: TurnContext): Promise<string[]> {
   const { agent, taskId, turn, lease } = await context.task();
   const { signal } = lease;

@@ -4,8 +4,8 @@ import { threadPermalink } from '../tasks/task-list.ts';
 import type { TurnContext } from './turn-context.ts';
 
 /**
- * Asks Slack whether another organisation can read the channel. Returns a function that waits for the answer, and posts a
- * notice once in a channel that is shared. It throws a SlackError if Slack does not answer.
+ * Asks Slack whether another organisation can read the channel. Returns a function that waits for the answer,
+ * and posts a notice once in a channel that is shared. It throws a SlackError if Slack does not answer.
  */
 export function sharedChannelNotice(context: TurnContext): () => Promise<void> {
   const { deps, workspace, turn, lease } = context;

@@ -12,10 +12,10 @@ import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import { outcomeIfUnreachable } from '../runtime/retry-and-giving-up.ts';
 import { Interruption, isInterruption } from '../runtime/turn-exceptions.ts';
 
-/** How often it is looked whether a reminder is still needed (ms): what ends a wait wakes its job, unless a process dies. */
+/** How often a reminder's wait is looked at (ms): its end wakes the job, unless a process dies. */
 const LOOK_AGAIN_MS = { run: 60_000, plan: 24 * 3_600_000 };
 
-/** Jobs that remind who asked that a run, or a plan, waits for their answer: one post for a turn, deleted when the wait is over. */
+/** Jobs that remind who asked that a run or plan waits for them: one post a turn, until the wait ends. */
 export function reminderJobs(deps: RelayDeps): JobKind {
   return {
     kind: JOB_KIND.reminder,
@@ -37,7 +37,7 @@ export function reminderJobs(deps: RelayDeps): JobKind {
   };
 }
 
-/** Reminds the asker once they have let the run wait for long enough. Deletes the reminder once the wait or the place is closed. */
+/** Reminds the asker after a long wait. Deletes the reminder once the wait is over or the place is closed. */
 async function remindOrTakeBack(work: ThreadWork, wait: PersonWait): Promise<JobOutcome> {
   const posts = new IdempotentPosts(work, turnLocationOf(wait));
   const restMs = work.deps.settings.remindMs - wait.waited_ms;
@@ -50,7 +50,7 @@ async function remindOrTakeBack(work: ThreadWork, wait: PersonWait): Promise<Job
   return 'done';
 }
 
-/** Deletes the reminder, if there is one or may be. A wait that is over is recorded as such: it does not open again. */
+/** Deletes the reminder, if one may be there. A wait that is over is recorded so, and does not open again. */
 async function takeBack({ store }: RelayDeps, wait: PersonWait, posts: IdempotentPosts): Promise<void> {
   if (wait.reminder !== null) {
     await posts.findUnknown(REMINDER_PART);
@@ -59,7 +59,7 @@ async function takeBack({ store }: RelayDeps, wait: PersonWait, posts: Idempoten
   if (!wait.is_open && wait.waits_for !== null) await store.personWaits.end(wait, wait.waits_for);
 }
 
-/** Posts the reminder, unless the wait has ended by the moment of the call; returns whether it is in the thread then. */
+/** Posts the reminder, unless the wait ends before the call. Returns whether it is in the thread then. */
 async function remind(
   { deps: { store }, workspace: { posting } }: ThreadWork,
   wait: PersonWait,

@@ -19,9 +19,9 @@ export interface FollowedReply extends AskedMessage {
 }
 
 /**
- * Follows a turn's reply until it has settled, and forwards the thread's waiting messages to a run that pauses; no forwarding
- * outlasts it. Then shows the reply's final state and records its outcome. Returns whether the task goes on working.
- * Throws TurnEnded if the task settles without a reply.
+ * Follows a turn's reply until it has settled. Meanwhile forwards the thread's waiting messages to a run that
+ * pauses. Then shows the reply's final state and records its outcome. Returns whether the task goes on
+ * working. Throws TurnEnded if the task settles without a reply.
  */
 export async function followReply(
   context: TurnContext,
@@ -82,7 +82,7 @@ async function showPlanAnswer({ deps, turn, state }: TurnContext): Promise<void>
   if (state.known.plansFirst) state.update({ buttonUse: await buttonUse(deps, turn) });
 }
 
-/** Whether the reply may be a plan that waits for approval: its task began in plan mode, and its message answers no plan. */
+/** Whether the reply may be a plan to approve: its task began in plan mode, its message answers none. */
 async function mayAskApproval({ deps, turn }: TurnContext): Promise<boolean> {
   if (!deps.settings.supportedTaskOptions.planMode) return false;
   const { plans_first: plansFirst } = await deps.store.threads.getOrThrow(turn);
@@ -91,7 +91,7 @@ async function mayAskApproval({ deps, turn }: TurnContext): Promise<boolean> {
   return !Object.values(strings.planAnswers).some((answer) => answer === text);
 }
 
-/** Waits for the task of a settled reply, shows the reply's final state and records its outcome. Returns whether the task goes on working. */
+/** Waits for a settled reply's task, shows and records the final state. Returns whether the task works on. */
 async function showSettledReply(
   context: TurnContext,
   reader: ReplyReader,
@@ -118,7 +118,7 @@ async function showSettledReply(
   return isTaskWorking;
 }
 
-/** Waits for the task of a settled reply, and tells how both ended; `stoppedBy` names who stopped them, '' if nobody did. */
+/** Waits for a settled reply's task, and tells how both ended; `stoppedBy` is '' if nobody is known. */
 async function finalOutcome(
   context: TurnContext,
   reader: ReplyReader,
@@ -139,7 +139,7 @@ async function finalOutcome(
   return { reply: last, outcome, stoppedBy, taskState, hasWorkedOn };
 }
 
-/** Says in the reply whose questions it answers, if several people ask in the thread; `writers` wrote during its run. */
+/** Says whose questions the reply answers, if several people ask here; `writers` wrote during its run. */
 async function nameAskers(context: TurnContext, writers: ReadonlySet<string>): Promise<void> {
   const { turn, workspace, state } = context;
   const hasOthers = (await context.participants()).some((person) => person !== turn.asked_by);

@@ -9,13 +9,13 @@ import { settleSends } from '../sending/delivery.ts';
 /** Runs a step, and retries it after transient errors. */
 type Retry = <T>(step: () => Promise<T>) => Promise<T>;
 
-/** A turn with more attempts than this does not look for its message: the look itself may end its processes. */
+/** A turn with more attempts does not look for its message: the look itself may end its processes. */
 const MAX_LOOKS = 10;
 
 /**
- * Cancels the run of a turn that ends early, if the service has its message: looks for one that was perhaps sent. If the
- * look does not settle that, cancels what the task does only if a person stopped the turn. **Try again** looks for the
- * message once more. Throws what `retry` does, except an AgentError.
+ * Cancels the run of a turn that ends early, if the service has its message: looks for one that was perhaps
+ * sent. If the look does not settle that, cancels what the task does only if a person stopped the turn. **Try
+ * again** looks for the message once more. Throws what `retry` does, except an AgentError.
  */
 export async function cancelRunInDoubt(work: ThreadWork & { row: TurnRow }, retry: Retry): Promise<void> {
   const { row, deps, lease } = work;
@@ -34,7 +34,7 @@ export async function cancelRunInDoubt(work: ThreadWork & { row: TurnRow }, retr
     await cancelRun(deps, row.turn, retry);
 }
 
-/** Cancels the task of a turn's thread. One that is gone, has nothing to stop or cannot be stopped is left. */
+/** Cancels the task of a turn's thread. One that is gone, has ended or cannot be stopped is left. */
 export async function cancelRun(deps: RelayDeps, turn: Turn, retry: Retry): Promise<void> {
   const { account_id, task_id: taskId } = await deps.store.threads.getOrThrow(turn);
   if (taskId === null) return;

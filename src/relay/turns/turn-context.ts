@@ -40,7 +40,7 @@ export class TurnContext implements ThreadWork {
   isJobDone = false;
   /** What the turn began with, until its message is at the service; undefined if it began in another run. */
   begun: BegunWork | undefined;
-  /** The thread as it was when the turn began, or when its message was sent: only what a run of hours needs of it. */
+  /** The thread as it was when the turn began or its message was sent: what a run of hours needs of it. */
   #thread: Pick<Thread, 'participant_ids' | 'task_model'> | undefined;
   readonly row: TurnRow;
   readonly #stopController = new AbortController();
@@ -50,7 +50,7 @@ export class TurnContext implements ThreadWork {
   /** The task that the message was sent to: it stays the same. */
   #task: { account_id: string; taskId: string } | undefined;
   #forwarding: MidRunForwarding | undefined;
-  /** What the run waits for a person to answer, as recorded. The wait for a plan's answer begins and ends after the run. */
+  /** What the run waits for a person to answer, as recorded. The wait for a plan's answer comes later. */
   #wait: string | undefined;
 
   constructor({ deps, workspace, lease }: ThreadWork, turn: Turn, begun: BegunWork | undefined, job: Job) {
@@ -73,7 +73,7 @@ export class TurnContext implements ThreadWork {
     return this.row.turn;
   }
 
-  /** Stops the turn, because a person asks for it: the reply says so, and a message that is not sent yet never is. */
+  /** Stops the turn, because a person asks for it. The reply says so; a message not sent yet never is. */
   requestStop(): void {
     if (this.stopSignal.aborted) return;
     this.#stopController.abort(new TurnEnded('cancelled', null));
@@ -162,7 +162,7 @@ export class TurnContext implements ThreadWork {
     };
   }
 
-  /** A reader of this reply: each read is shown, and may let the run have a message. Throws once Slack has no place for it. */
+  /** Reads this reply: each read is shown, and may pass a message on. Throws if Slack has no place for it. */
   async startReading(message: AnsweredMessage, replyId: string): Promise<ReplyReader> {
     const { memory } = await this.task();
     const reader = new ReplyReader(message, replyId, {
@@ -180,7 +180,7 @@ export class TurnContext implements ThreadWork {
     return reader;
   }
 
-  /** Records in the background that the run waits for a person, or no longer does; after a failure, the next read tries again. */
+  /** Records, in the background, whether the run waits for a person. After a failure, the next read does. */
   #recordWait(): void {
     const before = this.#wait;
     const found = this.state.silence.personWait(this.state.isOpenPlan, before);

@@ -26,7 +26,7 @@ import { postBackgroundNotice } from './background-work.ts';
 import { cancelRunInDoubt } from './run-cancellation.ts';
 import type { TurnContext } from './turn-context.ts';
 
-/** Ends a turn whose reply has settled: posts its results, finishes its reply, and says so if the task goes on working. */
+/** Ends a turn whose reply has settled: posts its results, ends its reply, and says if its task works on. */
 export async function endSettledTurn(context: TurnContext, isTaskWorking: boolean): Promise<void> {
   const { reply, state } = context;
   const checksSources = await postSourceList(context);
@@ -45,7 +45,7 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
   }
   const { watchMs: forMs, watchIntervalMs: firstMs } = context.deps.settings;
   if (isTaskWorking) {
-    // With new posts each time, which have seen none of Slack's faults: the answer must not end over its notice.
+    // With new posts each time, for which no earlier fault counts: the answer must not end over its notice.
     const post = () =>
       postBackgroundNotice(new IdempotentPosts(context, context.turn), context.turn, forMs > 0);
     await context.withRetry(post);
@@ -57,7 +57,7 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
 /** A turn that took longer than this (ms) ends with a post that mentions the asker: edits notify nobody. */
 const LONG_TURN_MS = 120_000;
 
-/** Mentions the asker below a reply whose end they may not notice; `hasResults`: a list of results was posted below it. */
+/** Mentions the asker below a reply whose end they may miss; `hasResults`: a list of results is below it. */
 async function mentionAsker(context: TurnContext, hasResults: boolean): Promise<void> {
   const { deps, turn } = context;
   const durationMs = Date.now() - turn.started_at.getTime();
@@ -123,7 +123,7 @@ export async function closeTurn(
   });
 }
 
-/** Posts the list of sources that registries are asked about later, if there is one; returns whether the thread has it. */
+/** Posts the list of sources that registries are asked about later; returns whether the thread has one. */
 async function postSourceList(context: TurnContext): Promise<boolean> {
   const list = context.state.sourceList();
   if (list === undefined) return false;
@@ -139,8 +139,8 @@ async function postSourceList(context: TurnContext): Promise<boolean> {
 }
 
 /**
- * Posts the results, and shows those that `figures` name in their places in the answer. Returns whether there are any.
- * Results that cannot be read are left to follow-up jobs, and the thread says so.
+ * Posts the results, and shows those that `figures` name in their places in the answer. Returns whether there
+ * are any. Results that cannot be read are left to follow-up jobs, and the thread says so.
  */
 async function postResultsOfTurn(context: TurnContext, figures: readonly string[]): Promise<boolean> {
   const { deps, turn, lease, state } = context;
@@ -208,7 +208,7 @@ export function outcomeOfError(
   return { outcome: 'abandoned', sentence: strings.retriesExhausted };
 }
 
-/** What the thread says about an error of the service. The error's own sentence is for operators, who find it in the log. */
+/** What the thread says about the service's error, whose own sentence is for operators, in the log. */
 function failureSentence(error: AgentError, atService: StateAtService): string {
   if (error instanceof AgentNotFoundError && atService.task) return strings.taskNotFound;
   if (isForbidden(error) && atService.task) return strings.taskForbidden;
@@ -221,7 +221,7 @@ function failureSentence(error: AgentError, atService: StateAtService): string {
   return serviceMessage === undefined ? strings.serviceFailed : strings.messageRejected(serviceMessage);
 }
 
-/** The outcome of a settled reply; `wasStoppedAfterReply`: a person stopped its task while that worked in the background. */
+/** A settled reply's outcome; `wasStoppedAfterReply`: a person stopped its task at work in the background. */
 export function outcomeOfReply(
   message: Pick<ReadReply, 'status' | 'stopReason' | 'error'>,
   wasStoppedAfterReply = false,

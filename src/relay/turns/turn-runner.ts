@@ -27,7 +27,7 @@ export class TurnRunner {
   readonly #findWorkspace: (workspace: string) => Promise<WorkspaceClient | undefined>;
   readonly #running = new Map<string, TurnContext>();
 
-  /** `findWorkspace` also finds one that this process does not know yet; undefined if the app is not installed there. */
+  /** `findWorkspace` also finds one new to this process; undefined if the app is not installed there. */
   constructor(deps: RelayDeps, findWorkspace: (workspace: string) => Promise<WorkspaceClient | undefined>) {
     this.#deps = deps;
     this.#findWorkspace = findWorkspace;
@@ -45,7 +45,7 @@ export class TurnRunner {
     return context?.passOn(when) ?? false;
   }
 
-  /** Continues the open turn of the job's thread, or begins one for the waiting message with the lowest ts. */
+  /** Continues the open turn of the job's thread, or begins one for the lowest ts that waits. */
   async run(job: Job, lease: RenewableLease): Promise<JobOutcome> {
     const deps = this.#deps;
     const { workspace: id, channel, thread_ts } = job;
@@ -75,7 +75,7 @@ export class TurnRunner {
     }
   }
 
-  /** Runs a turn, which can be found in `#running` meanwhile. Its attempts count no more once it has run for long enough. */
+  /** Runs a turn, which is in `#running` meanwhile. After some time, earlier attempts count no more. */
   async #runTurn(context: TurnContext, thread: ThreadKey): Promise<void> {
     const { store, log, replyMemory } = this.#deps;
     const turn = turnLocationOf(context.turn);
@@ -98,7 +98,7 @@ export class TurnRunner {
     }
   }
 
-  /** The thread's open turn, taken over from another run, or a new one for its next message; undefined if none waits. */
+  /** The thread's open turn, taken over, or a new one for its next message; undefined if none waits. */
   async #nextTurn(work: ThreadWork, thread: ThreadKey, job: Job): Promise<TurnContext | undefined> {
     const { deps } = work;
     const row = await deps.store.threads.getWithWork(thread);
@@ -118,7 +118,7 @@ export class TurnRunner {
   }
 }
 
-/** Counts one more attempt at an open turn. One that may crash its process is delayed first, so that others get on. */
+/** Counts one more attempt at an open turn. One that may crash its process waits first, to let others on. */
 async function takeOver(work: ThreadWork, open: Turn): Promise<Turn | undefined> {
   if (open.attempts >= SUSPECT_ATTEMPTS) {
     const { first, most } = SUSPECT_DELAY_MS;
@@ -146,7 +146,7 @@ async function beginNextTurn(work: ThreadWork, thread: ThreadWithWork) {
   }
 }
 
-/** Begins a turn; undefined if it is refused. If the first answer is lost, the turn may exist, but no reply was posted yet. */
+/** Begins a turn; undefined if it is refused. If the first answer is lost, it may exist, without a post. */
 async function beginTurnSurely(work: ThreadWork, message: AllowedMessage): Promise<Turn | undefined> {
   const id = nextTurnId();
   const begin = () => beginTurnOrRefuse(work, id, message);
@@ -157,7 +157,7 @@ async function beginTurnSurely(work: ThreadWork, message: AllowedMessage): Promi
   });
 }
 
-/** Asks for what the first reply needs, while its turn is being recorded: at once, so that one statement serves both calls. */
+/** Asks for what the first reply needs while its turn is recorded: one statement then serves both permits. */
 function prepareFirstReply({ workspace, lease: guard }: ThreadWork, { channel }: Message): FirstReply {
   const begunAt = performance.now();
   const isShared = isDirectChannel(channel) ? undefined : workspace.people.sharing(channel, guard.signal);
@@ -167,10 +167,10 @@ function prepareFirstReply({ workspace, lease: guard }: ThreadWork, { channel }:
 }
 
 const MAX_THREADS = 5_000;
-/** How soon a thread is looked at again whose turn stays open, or whose workspace has no usable token (ms). */
+/** How soon a thread with an open turn, or without a usable token, is looked at again (ms). */
 const LOOK_AGAIN_MS = 10_000;
 
-/** Runs turns for as long as they take; `drainMs`: how long they may take to hand over when the process stops. */
+/** Jobs that run turns, however long; `drainMs`: how long a hand-over may take when the process stops. */
 export function turnJobs(runner: Pick<TurnRunner, 'run'>, drainMs: number): JobKind {
   return {
     kind: JOB_KIND.turn,
@@ -207,16 +207,16 @@ async function withAgentSession<T>(
   }
 }
 
-/** A turn is poisoned after more takeovers than this without a recorded step, over more than this time (ms). */
+/** A turn is poisoned after more takeovers without a recorded step, over more than this time (ms). */
 const MAX_ATTEMPTS = 5;
 const POISONED_AFTER_MS = 600_000;
-/** From this attempt on, a turn starts after a delay (ms, doubling). A process that ends within the delay counts no attempt. */
+/** From this attempt on, turns start after a doubling delay (ms). A process that ends in it counts none. */
 const SUSPECT_ATTEMPTS = 4;
 const SUSPECT_DELAY_MS = { first: 1_000, most: 32_000 };
 /** A turn that has run for this long (ms) has proven stable. */
 const STABLE_AFTER_MS = 60_000;
 
-/** Whether the turn is to be abandoned. Attempts count only over some time: a crash loop must not cost an answer. */
+/** Whether the turn is abandoned: attempts count only over some time, as a crash loop must cost no answer. */
 function isPoisoned({ attempts, attempts_since: since }: Turn): boolean {
   return attempts > MAX_ATTEMPTS && Date.now() - since.getTime() > POISONED_AFTER_MS;
 }

@@ -23,9 +23,9 @@ import { handleUnreachableThread } from './unreachable-thread.ts';
 const CHANNEL_MOVE_GRACE_MS = 3_000;
 
 /**
- * Runs one turn, from the waiting message to the posted results. A turn that `isPoisoned` made no progress in too many
- * attempts, so that it only ends. A permanent error ends the turn in its thread, or elsewhere if that is unreachable.
- * Throws an Interruption, or the lease's reason once it is lost.
+ * Runs one turn, from the waiting message to the posted results. A turn that `isPoisoned` made no progress in
+ * too many attempts, so that it only ends. A permanent error ends the turn in its thread, or elsewhere if
+ * that is unreachable. Throws an Interruption, or the lease's reason once it is lost.
  */
 export async function runTurn(context: TurnContext, isPoisoned: boolean): Promise<void> {
   const { log } = context.deps;
@@ -55,13 +55,13 @@ async function endAndTellAsker(context: TurnContext, error: unknown): Promise<vo
   await context.row.write((rest) => deps.store.turns.finish(turn, 'abandoned', rest));
 }
 
-/** Whether the turn's channel has another id by now. Slack's event about that may come after a refusal of the old one. */
+/** Whether the turn's channel has another id by now. Slack may tell of it after refusing the old one. */
 async function hasMoved({ deps, turn, lease }: TurnContext): Promise<boolean> {
   await sleepWithLease(CHANNEL_MOVE_GRACE_MS, lease);
   return (await deps.store.turns.get(turn.workspace, turn.id))?.channel !== turn.channel;
 }
 
-/** Ends the turn in its thread after an error of its steps, or lets its message wait again. Throws what leaves the turn open. */
+/** Ends a turn in its thread after an error, or lets its message wait again. Throws what leaves it open. */
 async function endOrRequeueAfter(context: TurnContext, error: unknown): Promise<void> {
   const { deps, turn, reply, lease } = context;
   if (isInterruption(error, 'hand_over') || error instanceof StoreError) throw error;
@@ -71,7 +71,7 @@ async function endOrRequeueAfter(context: TurnContext, error: unknown): Promise<
   await context.withRetry(() => requeueMessage(deps, turn, reply));
 }
 
-/** Takes the steps of a turn that are not done yet: sends its message, follows the reply, posts the results. */
+/** Takes the steps of a turn that are left: sends its message, follows the reply, posts the results. */
 async function takeSteps(context: TurnContext): Promise<void> {
   const { state } = context;
   if (context.turn.stop_requested_at !== null) context.requestStop();
@@ -98,7 +98,7 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | und
   const isAlone = begun?.message.waiting_count === 1;
   const arrived = isAlone ? wholeMessage(begun.message) : await messageOfTurn(context, context.turn);
   const botUserId = context.workspace.bot.userId;
-  // A message of which only the app_mention came may seem empty, and have files: then the rest of it is awaited.
+  // A message of which only the app_mention came may only seem empty: then the rest is awaited.
   const seemsEmpty = arrived.is_partial && isEmptyMessage(arrived.content ?? { text: '' }, botUserId);
   const message = seemsEmpty ? await withOtherCopy(context, arrived) : arrived;
   await endTurnIfEmpty(context, context.turn, message);
@@ -122,8 +122,8 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | und
 }
 
 /**
- * The id of the own reply of a message that another run was given; null if that run's reply answers it, undefined if no run
- * was given it. The reply may begin as late as any other, but must begin soon while a later message waits for the turn.
+ * The id of the own reply of a message that was given to another run; null if that run's reply answers it,
+ * undefined if no run was given it. The reply must begin soon if a later message waits for the turn.
  */
 async function findReplyToForwarded(context: TurnContext): Promise<string | undefined | null> {
   const { deps, turn, stopSignal } = context;
@@ -137,7 +137,7 @@ async function findReplyToForwarded(context: TurnContext): Promise<string | unde
   return (await context.withRetry(() => findReply(message, settledMs))) ?? null;
 }
 
-/** Says in the reply which instructions of the channel went with the turn's message, or that a skill left them out. */
+/** Says in the reply which channel instructions its message had, or that a skill left them out. */
 async function showInstructions({ deps, turn, state }: TurnContext): Promise<void> {
   const { workspace, instructions_set_by: person, instructions_set_at: setAt } = turn;
   if (setAt !== null) {

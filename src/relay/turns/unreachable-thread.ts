@@ -7,15 +7,15 @@ import { postOnce, SLACK_CALL_LIFETIME_MS } from '../runtime/unknown-outcome.ts'
 import { cancelRun, cancelRunInDoubt } from './run-cancellation.ts';
 import type { TurnContext } from './turn-context.ts';
 
-/** Stops the run of a turn whose thread is unreachable, gracefully, and tells the asker in a direct message. */
+/** Stops the run of a turn whose thread is unreachable, and tells the asker in a direct message. */
 export async function handleUnreachableThread(work: TurnContext): Promise<void> {
   const { deps, workspace, lease, turn } = work;
   const about = { workspace: workspace.id, turn: turn.id };
   const retry = <T>(step: () => Promise<T>) => withRetry(work, step, { about });
   await cancelRunInDoubt(work, retry);
   if (isAtService(turn) && !hasSettled(turn)) await cancelRun(deps, turn, retry);
-  // No row holds this intent: an earlier process may have told them at any time since the turn began. Its calls ended with its
-  // lease, so that the direct message is searched without a wait for them.
+  // No row holds this intent: an earlier process may have told them since the turn began. Its calls ended
+  // with its lease, so that the direct message is searched without a wait for them.
   const intent = {
     at: new Date(Math.min(turn.started_at.getTime(), Date.now() - SLACK_CALL_LIFETIME_MS)),
     record: async () => {

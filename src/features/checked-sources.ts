@@ -1,7 +1,7 @@
 import { AgentNotFoundError } from '../agent/errors.ts';
 import { anySignal } from '../calls/retries-and-waits.ts';
 import type { SourceChecker } from '../registries/source-checker.ts';
-import { buttonUse } from '../relay/controls/used-buttons.ts';
+import { buttonUse } from '../relay/controls/used-button-note.ts';
 import { asRendered } from '../relay/replies/fallback-forms.ts';
 import { IdempotentPosts } from '../relay/replies/idempotent-posts.ts';
 import { toReplyBlock } from '../relay/replies/reply-blocks.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { listOf } from '../calls/json.ts';
-import { shownMessageSchema } from '../relay/controls/used-buttons.ts';
+import { shownMessageSchema } from '../relay/controls/used-button-note.ts';
 import type { InstallationQuery } from '../relay/installations/installed-workspaces.ts';
 import type { UninstallEvent } from '../relay/installations/uninstall-events.ts';
 import {

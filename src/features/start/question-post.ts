@@ -1,7 +1,7 @@
 import { recordRefusal } from '../../relay/access/access-policy.ts';
 import { useDenial } from '../../relay/access/rights.ts';
 import { refreshPausedNotice } from '../../relay/controls/paused-messages.ts';
-import { showAskedAgain } from '../../relay/controls/used-buttons.ts';
+import { showAskedAgain } from '../../relay/controls/used-button-note.ts';
 import { lookUpNames } from '../../relay/reading/display-names.ts';
 import {
   blocksOf,

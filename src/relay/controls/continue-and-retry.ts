@@ -10,7 +10,7 @@ import type { ButtonHandlers, ControlOutcome, PressAnswer, TurnPress } from '../
 import type { RelayDeps } from '../runtime/deps.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { refreshPausedNotice } from './paused-messages.ts';
-import { buttonUse, showButtonUse } from './used-buttons.ts';
+import { buttonUse, showButtonUse } from './used-button-note.ts';
 
 type FollowUpMessage = Pick<NewMessage, 'content'> & Partial<NewMessage>;
 
@@ -52,9 +52,9 @@ export function messageButtons(
 }
 
 /**
- * Sends the message that `messageFor` makes, unless somebody has used the button. `messageFor` returns
- * undefined if what it needs is not kept, or says why it is too `late`. Either way, the message with the
- * button then says who used it, or why it is late.
+ * Sends the message that `messageFor` makes, and claims the button, which works once. `messageFor` returns
+ * undefined if what it needs is not kept, or says why it is too `late`. The message with the button then says
+ * who used it, or why it is late.
  */
 async function addFollowUp(
   deps: RelayDeps,

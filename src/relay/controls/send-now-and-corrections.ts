@@ -38,8 +38,9 @@ export async function offerSendNow(
   const { messages, turns } = deps.store;
   if (await messages.hasEarlierWaiting(outcome.thread, writer.person, ts)) return;
   const open = await turns.open(outcome.thread);
-  // While the turn before only posts its end, this message goes next within seconds.
-  if (open !== undefined && (hasSettled(open) || seeksOwnReply(open))) return;
+  // Such a turn only posts its end, or looks whether the run that got its message has answered it.
+  const endsSoon = open !== undefined && (hasSettled(open) || seeksOwnReply(open));
+  if (endsSoon) return;
   const note = noteWithButtons(strings.messageQueued, ['send_now', 'send_instead'], ts);
   trySendEphemeral(deps, { ...writer, threadTs: outcome.thread.thread_ts }, note);
 }
@@ -95,10 +96,10 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
   );
   if (sent === undefined) {
     const ts = (await store.earlyEdits.get(key))?.sent_as_ts ?? press.ts;
-    return { outcome: 'over', told: (await fateOf(deps, { ...key, ts }, strings.messageQueued))?.told };
+    return { outcome: 'over', told: (await fateOf(deps, { ...key, ts }, strings.messageQueued)).told };
   }
   refreshPausedNotice(deps, { ...turn, ts: press.ts });
-  const told = isBusy ? (await fateOf(deps, sent, strings.messageQueued))?.told : strings.passingOn(1);
+  const told = isBusy ? (await fateOf(deps, sent, strings.messageQueued)).told : strings.passingOn(1);
   return { outcome: 'done', told };
 }
 
@@ -145,6 +146,7 @@ export async function sendInstead(
   if (resumes && (await sendPaused(resumes)) === 'refused') return 'refused';
   const isEdited = message.state !== 'waiting' && (await store.earlyEdits.get(message)) !== undefined;
   const revised = isEdited ? await store.turns.ofMessage(message) : undefined;
+  // Filled in the transaction that records the stop or, without a run to stop, in one of its own.
   let sent: MessageKey[] = [];
   const sendNext = async (within: Store, trx: Transaction<Tables>) => {
     sent =
@@ -158,7 +160,6 @@ export async function sendInstead(
     const stop = { ...press, turnId: turn.id, turn, control: 'send_instead', instead: sendNext };
     if ((await stopControl.requestStop(stop)) === 'refused') return 'refused';
   }
-  // Without a run to stop, the words go next all the same.
   if (sent.length === 0) await store.transaction(sendNext);
   if (sent.length > 0) return answerSending(deps, sent, strings.sendingInstead);
   // They were sent before, perhaps as a new message, or deleted.
@@ -182,7 +183,7 @@ const MAX_LOOKS = 600;
 /** The answer to a press that has sent nothing: what became of the message before. */
 async function answerUnsent(deps: RelayDeps, key: MessageKey): Promise<PressAnswer> {
   const fate = await fateOf(deps, key);
-  if (fate === undefined) return answerSending(deps, [key], strings.passingOn(1));
+  if (fate.state === 'on_its_way') return answerSending(deps, [key], strings.passingOn(1));
   const isWaiting = fate.state === 'waiting';
   return { outcome: 'done', told: fate.told, ...(isWaiting && { replacement: noteOf(fate, [key]) }) };
 }
@@ -193,7 +194,7 @@ function answerSending(deps: RelayDeps, keys: readonly MessageKey[], now: string
     for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
       await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
       const fate = await fateOfAll(deps, keys);
-      if (fate !== undefined) return noteOf(fate, keys);
+      if (fate?.state !== 'on_its_way') return fate && noteOf(fate, keys);
     }
     return undefined;
   };
@@ -201,38 +202,39 @@ function answerSending(deps: RelayDeps, keys: readonly MessageKey[], now: string
 }
 
 /** The note that says what became of messages. One that waits may be sent in place of the run's answer. */
-function noteOf({ state, told }: Fate, [first]: readonly MessageKey[]): RenderedMessage {
+function noteOf({ state, told }: KnownFate, [first]: readonly MessageKey[]): RenderedMessage {
   if (state !== 'waiting' || first === undefined) return { text: told, blocks: [] };
   return noteWithButtons(told, ['send_instead'], first.ts);
 }
 
-/** What became of a message that somebody asked to send, and the sentence that says so. */
-interface Fate {
-  state: Message['state'] | 'paused' | 'unknown';
+/** What became of a message that was to be sent, and the sentence that says so; `unknown`: it is not kept. */
+interface KnownFate {
+  state: Exclude<Message['state'], 'sending'> | 'paused' | 'unknown';
   told: string;
 }
 
-/** What became of messages to be sent at once, except deleted ones; undefined while one is on its way. */
+/** `on_its_way`: it is being sent, or will be once the run takes it. */
+type Fate = KnownFate | { state: 'on_its_way'; told?: undefined };
+
+/** What became of several: one on its way counts first, then one that waits, and a deleted one last. */
 async function fateOfAll(deps: RelayDeps, keys: readonly MessageKey[]): Promise<Fate | undefined> {
   const fates = await Promise.all(keys.map((key) => fateOf(deps, key)));
-  if (fates.includes(undefined)) return undefined;
-  // One that still waits counts before those that were sent.
-  const waiting = fates.find((fate) => fate?.state === 'waiting');
-  return waiting ?? fates.find((fate) => fate?.state !== 'withdrawn') ?? fates[0];
+  const first = (state: Fate['state']) => fates.find((fate) => fate.state === state);
+  const sent = fates.find(({ state }) => state !== 'withdrawn');
+  return first('on_its_way') ?? first('waiting') ?? sent ?? fates[0];
 }
 
-/** What became of one; undefined while it is being sent, or is to be once the run takes it (`is_urgent`). */
 async function fateOf(
   deps: RelayDeps,
   key: MessageKey,
   toldIfWaiting: string = strings.notPassedOn,
-): Promise<Fate | undefined> {
+): Promise<Fate> {
   const message = await deps.store.messages.get(key);
   if (message === undefined) return { state: 'unknown', told: strings.controlFailed.unknown };
   const { state, is_urgent: isUrgent } = message;
-  if (state === 'sending') return undefined;
+  if (state === 'sending') return { state: 'on_its_way' };
   if (state !== 'waiting') return { state, told: strings.sendNowTooLate(state) };
   const paused = await noteIfPaused(deps, message);
   if (paused !== undefined) return { state: 'paused', told: paused };
-  return isUrgent ? undefined : { state, told: toldIfWaiting };
+  return isUrgent ? { state: 'on_its_way' } : { state, told: toldIfWaiting };
 }

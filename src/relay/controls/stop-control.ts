@@ -156,9 +156,9 @@ export async function sendStop(
   signal?: AbortSignal,
 ): Promise<void> {
   const force = turn.force_stop_requested_at !== null && turn.force_stop_sent_at === null;
-  if (turn.stop_requested_at === null || (turn.stop_sent_at !== null && !force)) return;
+  const isOpen = turn.stop_requested_at !== null && (turn.stop_sent_at === null || force);
   // A turn with no message at the service yet stops itself, before it sends the message or right after.
-  if (turn.user_message_id === null) return;
+  if (!isOpen || turn.user_message_id === null) return;
   const sent = { messageId: turn.user_message_id, replyId: turn.assistant_message_id };
   const thread = await store.threads.getOrThrow(turn);
   const taskId = taskIdOf(turn, thread);
@@ -167,7 +167,7 @@ export async function sendStop(
   try {
     await cancelAtService(agent, taskId, sent, { force, signal });
   } catch (error) {
-    // A task that is gone or idle counts as stopped.
+    // A task that is gone, or has nothing to stop (`busy`), counts as stopped.
     if (!(error instanceof AgentNotFoundError || isBusy(error))) {
       const isRefusal = error instanceof AgentError && transientFailure(error) === undefined;
       if (!isRefusal || signal?.aborted === true) throw error;

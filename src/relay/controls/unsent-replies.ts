@@ -20,18 +20,18 @@ import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { sendEphemeral } from '../runtime/private-notices.ts';
 import { noteIfPaused, refreshPausedNotice } from './paused-messages.ts';
 
-/** The buttons of replies that are not sent: their writers may send them, or all from then on. */
+/** The buttons that send an unsent reply, or it and all later ones in its thread, or those no more. */
 export function unsentReplyButtons(
   deps: RelayDeps,
 ): ButtonHandlers<'send_reply' | 'keep_listening' | 'stop_listening'> {
   return {
     send_reply: (press) => sendReply(deps, press),
-    /** Sends that reply, and every later one in the thread, for which somebody else may have asked before. */
     keep_listening: async (press) => {
-      const outcome = await setListening(deps, press, 'keep_listening');
-      if (outcome !== 'done' && outcome !== 'over') return outcome;
+      const setting = await setListening(deps, press, 'keep_listening');
+      // The reply is sent, too, if somebody else has asked for the later ones before.
+      if (setting !== 'done' && setting !== 'over') return setting;
       const sent = await sendReply(deps, press);
-      return sent === 'over' ? outcome : sent;
+      return sent === 'over' ? setting : sent;
     },
     stop_listening: (press) => setListening(deps, press, 'stop_listening'),
   };
@@ -86,7 +86,7 @@ function denialOf(deps: RelayDeps, { workspace, channel, person }: ChannelActor,
   return useDenial(deps, { workspace, channel, person }, place, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
 }
 
-/** Sets whether every reply in the thread is for the agent; the thread is told. */
+/** Sets whether all replies in a thread are for the agent, and tells it; `over` if that was set before. */
 async function setListening(
   deps: RelayDeps,
   press: MessagePress,

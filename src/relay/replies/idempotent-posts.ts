@@ -163,46 +163,47 @@ export class IdempotentPosts {
    */
   async edit(
     part: string,
-    { forms, render, onShown, permit: given, ...wait }: PartEdit,
+    { forms, render, onShown, permit: heldPermit, ...wait }: PartEdit,
   ): Promise<'shown' | 'left_out'> {
     const post = this.find(part);
     if (post === undefined) {
-      given?.release();
+      heldPermit?.release();
       return 'shown';
     }
     const { ts, is_stream: isStream, dedupe_key: key } = post;
     const { posting } = this.#work.workspace;
     const { channel } = this.#turn;
     const target = { ...wait, channel, ts, guard: this.#work.lease, key: isStream ? key : undefined };
-    let permit = given ?? (await posting.permitToEdit(target));
+    let permit = heldPermit ?? (await posting.permitToEdit(target));
     if (permit === undefined) return 'left_out';
-    let shown: RenderedMessage | undefined;
-    const renderLatest = async (form: MessageForm) => {
+    let rendered: RenderedMessage | undefined;
+    /** The latest state in a form; undefined if the part shows it already, so that no edit is sent. */
+    const renderLatest = async (toForm: MessageForm) => {
       // An attempt that Slack throttled has shown nothing of what it rendered.
-      shown = undefined;
-      const message = await render();
-      if (message === undefined || this.shows(part, message)) return undefined;
+      rendered = undefined;
+      const latest = await render();
+      if (latest === undefined || this.shows(part, latest)) return undefined;
       // Until the edit is known to have succeeded, nobody knows what the part shows.
       this.#change(part, { shown: undefined });
-      shown = message;
-      return form(message);
+      rendered = latest;
+      return toForm(latest);
     };
-    const editInForm = (form: MessageForm) => {
-      const request = { ...target, permit, render: () => renderLatest(form) };
+    const editInForm = (toForm: MessageForm) => {
+      const request = { ...target, permit, render: () => renderLatest(toForm) };
       // A permit is for one call: an edit in another form waits for one of its own.
       permit = undefined;
       return posting.edit(request);
     };
     try {
-      if ((await this.#sendForm(part, forms, () => shown, editInForm)) === 'left_out') return 'left_out';
+      if ((await this.#sendForm(part, forms, () => rendered, editInForm)) === 'left_out') return 'left_out';
     } catch (error) {
       if (!(error instanceof MessageGoneError) || isThreadUnreachable(error)) throw error;
       await this.#markGone(part);
       return 'shown';
     }
-    if (shown !== undefined) {
-      onShown?.(shown);
-      this.#change(part, { shown: messageDigest(shown) });
+    if (rendered !== undefined) {
+      onShown?.(rendered);
+      this.#change(part, { shown: messageDigest(rendered) });
     }
     return 'shown';
   }

@@ -15,7 +15,7 @@ export const RESULTS_PATH = '/results/';
 
 const linkClaims = z.tuple([z.string(), z.string(), z.string(), z.number()]);
 
-/** Makes and verifies our links to results: signed with the first key, for seven days, and for anyone. */
+/** Makes and verifies our links to results: signed with the first key, for seven days. Anyone may use one. */
 export class ResultLinks {
   readonly #keys: readonly Buffer[];
   readonly #base: string;

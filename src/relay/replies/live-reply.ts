@@ -273,16 +273,19 @@ export class LiveReply {
     };
   }
 
-  /** Edits a message to the latest state, which is read and rendered once the edit may be sent. */
+  /**
+   * Edits a message to the latest state, which is read and rendered once the edit may be sent. From here,
+   * `ReplyMessages.edit` chooses a stream or an edit, and `IdempotentPosts.edit` a form that Slack takes.
+   */
   async #edit(part: string, how: Pick<PartEdit, 'maxWaitMs' | 'permit'> = {}): Promise<'shown' | 'left_out'> {
     const isStatus = part === STATUS_PART;
     if (!isStatus) this.#state.discardRendered();
-    const onPermit = async () => {
+    const renderState = async () => {
       if (!isStatus && !this.#isFinal) await this.beforeEdit();
       if (!isStatus) this.#unseenSince = undefined;
       await this.#render();
     };
-    return this.#messages.edit(part, onPermit, { ...this.#waitOf(part), ...how });
+    return this.#messages.edit(part, renderState, { ...this.#waitOf(part), ...how });
   }
 
   /** The reply's messages now, rendered without holding up the process. */

@@ -122,12 +122,12 @@ export class ReplyMessages {
   }
 
   /**
-   * Brings a message to its latest state when the budget allows it: what is missing is added to a stream,
-   * other messages are edited. `onPermit` is called just before the message is rendered. Throws a SlackError.
+   * Brings a message to its latest state when the budget allows it: adds what is missing to a stream, or
+   * edits. `renderState` renders that state once the edit may be sent. Throws a SlackError.
    */
   async edit(
     part: string,
-    onPermit: () => Promise<void>,
+    renderState: () => Promise<void>,
     wait: Omit<PartEdit, 'forms' | 'render'>,
   ): Promise<'shown' | 'left_out'> {
     const status = part === STATUS_PART && wait.permit === undefined ? this.#find(part) : undefined;
@@ -135,7 +135,7 @@ export class ReplyMessages {
     let answer = '';
     let message: RenderedMessage | undefined;
     const render = async () => {
-      await onPermit();
+      await renderState();
       answer = this.#state.answer;
       message = this.#find(part);
       return message;

@@ -49,6 +49,7 @@ export class ReplyReader {
   #taskRestsSince: number | undefined;
   /** Since when (`performance.now()`) another reply is looked for, because this one has failed. */
   #failedSince: number | undefined;
+  /** What `readToEnd` returns, once it is known. */
   #settled: SettledReply | undefined;
   /** When the next read may come, while the reply is followed. */
   #times: ReadTimes | undefined;
@@ -136,7 +137,7 @@ export class ReplyReader {
       this.#settled = { reply: failed, hasSettled: true };
   }
 
-  /** Reads the reply now, and gives it to `onRead`. */
+  /** Reads the reply now, and gives it to `onRead`. Unless it has failed, one at its end ends `readToEnd`. */
   async read(): Promise<ReadReply> {
     const { agent, taskId, lease } = this.#message;
     const { memory, onRead, onMemoryWait } = this.#options;

@@ -80,8 +80,8 @@ export class ReplyState {
   #elapsedMs = 0;
   /** The length of the answer when the run was last given another message. */
   #lengthAsked: number | undefined;
-  /** Nothing was read of a reply yet, of which an earlier process may have shown more than is known. */
-  #isUnread: boolean;
+  /** An earlier process may have shown more of the reply than is known here before the first read. */
+  #awaitsFirstRead: boolean;
 
   constructor(
     turn: Turn,
@@ -89,7 +89,7 @@ export class ReplyState {
     onChange: () => void,
   ) {
     this.#turnId = turn.id;
-    this.#isUnread = isAtService(turn);
+    this.#awaitsFirstRead = isAtService(turn);
     this.#startedAt = turn.started_at.getTime();
     this.#settings = settings;
     this.#onChange = onChange;
@@ -167,7 +167,7 @@ export class ReplyState {
 
   /** Shows what was read of the reply. If the agent is silent, says what it may be waiting for. */
   onRead(reply: ReadReply, limits: SilenceLimits): void {
-    this.#isUnread = false;
+    this.#awaitsFirstRead = false;
     const found = this.silence.onRead(reply, limits);
     const isClockDue = Date.now() - this.#startedAt - this.#elapsedMs > CLOCK_REFRESH_MS;
     if (found === 'same' && !isClockDue) return;
@@ -287,8 +287,8 @@ export class ReplyState {
 
   /** Has the change shown, unless an earlier process may have shown more than is known here. */
   #notifyChanged(): void {
-    if (this.#known.isOver) this.#isUnread = false;
+    if (this.#known.isOver) this.#awaitsFirstRead = false;
     this.#elapsedMs = Date.now() - this.#startedAt;
-    if (!this.#isUnread) this.#onChange();
+    if (!this.#awaitsFirstRead) this.#onChange();
   }
 }

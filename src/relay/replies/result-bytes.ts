@@ -4,7 +4,7 @@ import { withExactSize } from '../../slack/file-response.ts';
 import type { TaskWork } from '../runtime/deps.ts';
 import { freshLink } from './lasting-links.ts';
 
-/** A result has no link, also if the service is asked for a new one. */
+/** The service lists no link to a result, or gives none when the listed one has expired. */
 export class ResultWithoutLink extends Error {}
 
 /**
@@ -26,16 +26,19 @@ export async function* resultBytes(
   const { body, wasCompressed } = response;
   if (!wasCompressed && sizeBytes !== null) return yield* withExactSize(body, sizeBytes);
   // Without a size to compare, only its type tells a sign-in page from the file.
-  const isPage = (type = '') => /^(?:text\/html|application\/xhtml)\b/i.test(type);
-  const mayBePage = /(?:^[^.]*|\.x?html?)$/i.test(name) || isPage(mimeType);
-  if (isPage(response.header('content-type')) && !mayBePage) {
+  const isResultPage = /(?:^[^.]*|\.x?html?)$/i.test(name) || isPage(mimeType);
+  if (isPage(response.header('content-type')) && !isResultPage) {
     body.destroy();
     throw new Error(`A web page came in place of the result ${id}.`);
   }
   let left = maxBytes;
   for await (const chunk of body) {
     left -= chunk.length;
-    if (left < 0) throw new Error(`The result ${id} is too large once it is decompressed.`);
+    if (left < 0) throw new Error(`The result ${id} is larger than ${maxBytes} bytes.`);
     yield chunk;
   }
+}
+
+function isPage(type = ''): boolean {
+  return /^(?:text\/html|application\/xhtml)\b/i.test(type);
 }

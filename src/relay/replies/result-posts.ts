@@ -41,10 +41,10 @@ const DOWNLOAD_TIMEOUT_MS = 120_000;
 const MAX_SHOWN = 4;
 
 /**
- * Posts the results of a settled turn, each result of the task once in its thread: one list of all, and one
- * message with the files that Slack can show and the answer does not. A turn claims its results, so that a
- * retry posts the same ones. Returns how many there are, and by its path the Slack file of each of the
- * answer's `figures` that Slack has.
+ * Posts the results of a settled turn, each id once in its thread: one list of all, and one message with the
+ * files that Slack can show and the answer does not. A turn claims its results, so that a retry posts the
+ * same ones. Returns how many there are, and by its path the Slack file of each of the answer's `figures`
+ * that Slack has.
  */
 export async function postResults(
   context: SettledTurnContext,

@@ -109,8 +109,8 @@ export class ThreadFiles {
   }
 
   /**
-   * Takes a step until it succeeds, or fails for good, or a few attempts have failed: then the turn goes on
-   * without the file. Throws errors after which the turn must not go on.
+   * Takes a step until it succeeds, fails so that no other attempt may (`mayPass`), or has failed a few
+   * times: then the turn goes on without the file. Throws errors after which the turn must not go on.
    */
   async #attempt(failure: string, step: () => Promise<void>, mayPass: (error: unknown) => boolean) {
     const { lease, deps } = this.#work;

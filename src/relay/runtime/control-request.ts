@@ -23,8 +23,8 @@ export async function turnOf(
 }
 
 /**
- * What a control did. `over`: the turn has ended; `unknown`: no such turn; `stopping`: a stop was requested before;
- * `refused`: the person has no permission, and was told.
+ * What a control did. `over`: the turn has ended, or this was done before; `unknown`: no such turn; `stopping`:
+ * a stop was requested before; `refused`: the person has no permission, and was told.
  */
 export type ControlOutcome = 'done' | 'over' | 'unknown' | 'stopping' | 'refused';
 

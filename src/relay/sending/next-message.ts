@@ -22,11 +22,12 @@ const LOOKUP_MS = 2_000;
 export type AllowedMessage = WaitingMessage & { settings: Settings };
 
 /**
- * The next of a thread's waiting messages (or the first one before the ts `before`) whose writer may use the
- * agent. Refuses the messages before it: those whose writers may not, and those of which Slack keeps failing
- * to say who wrote them, or what. Waits while messages are held until their thread is read back, and while
- * Slack does not answer. With `before` or `failFast`, held messages count as none; with `failFast`, it throws
- * when Slack does not answer. Throws an Interruption, or the lease's reason.
+ * The next of a thread's waiting messages whose writer may use the agent: one that is sent now (`is_urgent`)
+ * first, then by ts; with `before`, the first one before that ts. Refuses the messages before it: those whose
+ * writers may not, and those of which Slack keeps failing to say who wrote them, or what. Waits while
+ * messages are held until their thread is read back, and while Slack does not answer. With `before` or
+ * `failFast`, held messages count as none; with `failFast`, it throws when Slack does not answer. Throws an
+ * Interruption, or the lease's reason.
  */
 export async function nextAllowedMessage(
   work: ThreadWork,

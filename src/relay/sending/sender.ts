@@ -55,7 +55,11 @@ interface Known {
   channelSettings: Pick<Settings, 'model' | 'instructions'>;
 }
 
-/** Sends one turn's message to the service in recorded steps: project, task, files, message. */
+/**
+ * Sends one turn's message to the service in recorded steps: project, task, files, message. `#withProject`
+ * begins anew once the thread has left its project or task; `#beforeSending` retries a step before the
+ * delivery, and `#tryToDeliver` is the delivery.
+ */
 export class Sender {
   readonly #work: SendingTurn;
   readonly #known: Known;
@@ -64,8 +68,8 @@ export class Sender {
   #message: WholeMessage | undefined;
   #outgoing: OutgoingMessage | undefined;
   /**
-   * What this run knows may be old: an attempt has failed, an earlier run froze the message, or a send that
-   * it repeats is in doubt. Freezing it here resets this.
+   * The turn and the service are looked at before the next call, because an attempt has failed, an earlier
+   * run froze the message, or a send that it repeats is in doubt. Freezing the message here resets this.
    */
   #mustLookAgain: boolean;
   /** The task that this run has started, until it is recorded. */
@@ -116,6 +120,7 @@ export class Sender {
       try {
         return await steps(projectId);
       } catch (error) {
+        // The thread may have changed before the error, and changes again by what it leaves.
         this.#forgetRows();
         if (!isInterruption(error, 'send_again') && !(await this.#leaveLost(projectId, error))) throw error;
         this.#forgetRows();
@@ -147,6 +152,7 @@ export class Sender {
     const closing = await closingAt(this.#work.deps, this.#turn, this.#work.lease.signal);
     if (closing !== undefined) throw new TurnEnded('refused', strings.closedPlaces[closing]);
     const thread = await this.#threadUnderAccount();
+    // Throws if the project may not be used here any more.
     if (thread.project_id !== null) await findProject(this.#work, thread, this.#turn);
   }
 

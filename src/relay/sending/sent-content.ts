@@ -143,7 +143,8 @@ async function contentToSend(
 
 /**
  * A message's text with its writer's name, if several people write in the thread. The first message of a
- * second person also says who wrote the ones without a name, whose id is then in `ids`.
+ * task's second writer also names the first one, whose messages have no name. `ids`: whom the text names
+ * beside its writer, to be saved as people whose words are quoted.
  */
 async function withWriters(
   { deps, workspace: { people } }: ThreadWork,
@@ -154,7 +155,8 @@ async function withWriters(
   if (others.length === 0) return { text, ids: [] };
   const named = withWriterName(text, await people.personName(message.user_id));
   const [first, ...more] = await deps.store.messages.writersTo(thread, taskId);
-  if (first === undefined || first === message.user_id || more.length > 0) return { text: named, ids: [] };
+  const isSecondWriter = first !== undefined && first !== message.user_id && more.length === 0;
+  if (!isSecondWriter) return { text: named, ids: [] };
   const { name, kind } = await people.person(first);
   // A workflow's id, for example, is no name that people know.
   if (kind === 'unknown') return { text: named, ids: [] };

@@ -115,7 +115,7 @@ async function checkOnce(
   }
 }
 
-/** Ends the checks of a task: says in its thread that nobody watches its work in the background any more. */
+/** Ends a task's checks. Notices which still say that it works in the background say that nobody watches. */
 async function endWatching(deps: RelayDeps, job: Job, lease: Lease): Promise<void> {
   const workspace = deps.workspace(job.workspace);
   const { turn_id: turnId } = followUpSchema.parse(job.payload);

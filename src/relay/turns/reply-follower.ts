@@ -2,7 +2,7 @@ import * as strings from '../../render/strings/index.ts';
 import { PLAN_WAIT } from '../../store/threads/person-waits.ts';
 import { hasSettled } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import { buttonUse } from '../controls/used-buttons.ts';
+import { buttonUse } from '../controls/used-button-note.ts';
 import { markWaiting } from '../controls/waiting-reactions.ts';
 import { findReply, type ReplyReader, type SettledReply } from '../replies/reply-reader.ts';
 import { inBackground } from '../runtime/poller.ts';

@@ -1,6 +1,7 @@
 import * as strings from '../../render/strings/index.ts';
 import { ChannelGoneError, isPermanentRefusal, PayloadRefusedError } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
+import type { WholeMessage } from '../../store/threads/messages.ts';
 import { isAtService, isSendInDoubt } from '../../store/threads/turn-phase.ts';
 import { sendStop } from '../controls/stop-control.ts';
 import { markWaiting } from '../controls/waiting-reactions.ts';
@@ -84,7 +85,11 @@ async function takeSteps(context: TurnContext): Promise<void> {
   await endSettledTurn(context, isTaskWorking);
 }
 
-/** Shows the reply and sends the turn's message; undefined if the reply to another message answers it. */
+/**
+ * Shows the reply and sends the turn's message, unless it was sent before. Returns what is known of the
+ * answer; undefined if the reply to another message answers this one. Throws TurnEnded if nothing is to be
+ * sent.
+ */
 async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | undefined> {
   const { deps, state, begun } = context;
   const { workspace, channel } = context.turn;
@@ -97,10 +102,7 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | und
   // The only message that waits goes alone: what the turn began with is all that is to be read.
   const isAlone = begun?.message.waiting_count === 1;
   const arrived = isAlone ? wholeMessage(begun.message) : await messageOfTurn(context, context.turn);
-  const botUserId = context.workspace.bot.userId;
-  // A message of which only the app_mention came may only seem empty: then the rest is awaited.
-  const seemsEmpty = arrived.is_partial && isEmptyMessage(arrived.content ?? { text: '' }, botUserId);
-  const message = seemsEmpty ? await withOtherCopy(context, arrived) : arrived;
+  const message = await withRestIfEmpty(context, arrived);
   await endTurnIfEmpty(context, context.turn, message);
   // Asked before the reply is opened, so that one statement asks for the permits of both calls.
   const postSharedChannelNotice = isAtService(context.turn) ? undefined : sharedChannelNotice(context);
@@ -119,6 +121,13 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | und
   if (message.state === 'closed') throw new TurnEnded('abandoned', strings.retriesExhausted);
   if (message.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
   return sendMessage(context, sender, known);
+}
+
+/** A message of which only the app_mention came may only seem empty: then its rest is awaited. */
+async function withRestIfEmpty(context: TurnContext, arrived: WholeMessage): Promise<WholeMessage> {
+  const content = arrived.content ?? { text: '' };
+  const seemsEmpty = arrived.is_partial && isEmptyMessage(content, context.workspace.bot.userId);
+  return seemsEmpty ? withOtherCopy(context, arrived) : arrived;
 }
 
 /**

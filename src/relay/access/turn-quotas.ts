@@ -19,22 +19,22 @@ const MAX_AN_HOUR = 30;
 /** In the order in which they are told. */
 const LIMITS = ['hourPerson', 'atOncePerson', 'hourWorkspace', 'atOnceWorkspace'] as const;
 
-/** Begins a message's turn, or refuses the message beyond a quota. `forwardedBy`: the running turn that sends it. */
+/** Begins a message's turn, or refuses the message beyond a quota. `passedOnBy`: the running turn that sends it. */
 export async function beginTurnOrRefuse(
   work: Pick<ThreadWork, 'deps' | 'workspace'>,
   id: string,
   message: Message,
-  forwardedBy: string | null = null,
+  passedOnBy: string | null = null,
 ): Promise<Turn | undefined> {
   const { store, settings } = work.deps;
   if (Object.values(settings.quotas).every((most) => most === 0))
-    return store.turns.begin(id, message, forwardedBy);
+    return store.turns.begin(id, message, passedOnBy);
   const result = await store.transaction(async ({ turnUsage, turns }) => {
     // Counting and beginning must not overlap with another turn's.
     await turnUsage.lockWorkspace(message.workspace);
     const { workspace, user_id: person } = message;
     const exceeded = await exceededQuota(turnUsage, workspace, person, settings.quotas);
-    return exceeded === undefined ? { turn: await turns.begin(id, message, forwardedBy) } : { exceeded };
+    return exceeded === undefined ? { turn: await turns.begin(id, message, passedOnBy) } : { exceeded };
   });
   if ('turn' in result) return result.turn;
   const refusal = { why: 'limit', exceeded: result.exceeded } as const;

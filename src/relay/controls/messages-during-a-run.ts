@@ -18,56 +18,56 @@ import { nextAllowedMessage } from '../sending/next-message.ts';
 import { Sender, type SendingTurn } from '../sending/sender.ts';
 import { closeIfUnchanged, closeMessage, requeueMessage } from '../sending/unsent-message.ts';
 
-/** When a run is offered a message: only if it pauses, or at once because the writer pressed **Send now**. */
+/** When a run gets a message: only if it pauses, or at once because the writer pressed **Send now**. */
 export type PassOnTime = 'in_pause' | 'at_once';
 
 /** Stands for the name of a pause where a writer asked to send their message now. */
 export const ASKED_FOR = 'asked for';
 
-/** The running turn's stop signal, and what it learns about forwarded messages. */
-export interface ForwardingOptions {
+/** The running turn's stop signal, and what it learns about messages that are passed on. */
+export interface PassingOnOptions {
   /** Aborted when a person stops the running turn. */
   stopSignal: AbortSignal;
   progress(): AnswerProgress;
   /** Called when a message is at the service. `before`: what the answer was just before it was sent. */
-  onForwarded(writer: string, notes: readonly FileNote[], before: AnswerProgress): void;
+  onPassedOn(writer: string, notes: readonly FileNote[], before: AnswerProgress): void;
   /** Called when the service takes no message while the agent works: the message waits again. */
   onRequeued(): void;
 }
 
-/** Forwards waiting messages to a silent run. The turn of each continues when that of the run ends. */
-export class MidRunForwarding {
+/** Passes waiting messages on to a silent run. The turn of each continues when that of the run ends. */
+export class PassingOn {
   readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
-  readonly #options: ForwardingOptions;
-  /** The pauses in which no further message is forwarded. */
+  readonly #options: PassingOnOptions;
+  /** The pauses in which no further message is passed on. */
   readonly #exhaustedPauses: string[] = [];
-  #forwarding: Promise<void> | undefined;
-  /** A message to forward is being looked for. One that comes now is found, or is soon offered again. */
+  #passing: Promise<void> | undefined;
+  /** A message to pass on is looked for. One that comes now is found, or this is soon called again. */
   #isSeeking = false;
   #isOver = false;
-  /** Aborted if the run stops or ends while a message is forwarded: an unsent one then waits again. */
+  /** Aborted if the run stops or ends while a message is passed on: an unsent one then waits again. */
   #over: AbortController | undefined;
-  forwardedCount = 0;
+  passedOnCount = 0;
 
-  constructor(work: ThreadWork, turn: TurnLocation, options: ForwardingOptions) {
+  constructor(work: ThreadWork, turn: TurnLocation, options: PassingOnOptions) {
     this.#work = work;
     this.#turn = turn;
     this.#options = options;
   }
 
-  /** Forwards the next waiting message: one in a `pause`, or when people ask. False if none goes now. */
-  offer(pause: string): boolean {
+  /** Passes on the next waiting message: one in a `pause`, or when people ask. False if none goes now. */
+  passOn(pause: string): boolean {
     if (this.#hasEnded || this.#exhaustedPauses.includes(pause)) return false;
-    if (this.#forwarding !== undefined) return this.#isSeeking;
-    this.#forwarding = this.#forwardInPause(pause).finally(() => {
-      this.#forwarding = undefined;
+    if (this.#passing !== undefined) return this.#isSeeking;
+    this.#passing = this.#passOnInPause(pause).finally(() => {
+      this.#passing = undefined;
     });
     return true;
   }
 
-  /** Forwards a message in a pause. If that fails, which is logged, the message gets its own turn next. */
-  async #forwardInPause(pause: string): Promise<void> {
+  /** Passes a message on in a pause. If that fails, which is logged, the message gets its own turn next. */
+  async #passOnInPause(pause: string): Promise<void> {
     const { lease, deps } = this.#work;
     const { stopSignal } = this.#options;
     const over = new AbortController();
@@ -75,11 +75,11 @@ export class MidRunForwarding {
     const cancel = () => this.#cancel();
     stopSignal.addEventListener('abort', cancel);
     try {
-      if (await this.#forwardNext(over.signal)) this.#exhaust(pause);
+      if (await this.#passOnNext(over.signal)) this.#exhaust(pause);
     } catch (error) {
       if (isInterruption(error, 'hand_over') || lease.signal.aborted) return;
       this.#exhaust(pause);
-      const failure = 'forwarding a message to the silent run failed; it gets its own turn next';
+      const failure = 'passing a message on to the silent run failed; it gets its own turn next';
       deps.log.warn({ err: error, turn: this.#turn.id }, failure);
       await this.#endUrgency().catch(() => undefined);
     } finally {
@@ -88,11 +88,11 @@ export class MidRunForwarding {
     }
   }
 
-  /** Ends forwarding. Waits until the current step ends, so that two turns never send the same message. */
+  /** Ends this. Waits until the current step ends, so that two turns never send the same message. */
   async stop(): Promise<void> {
     this.#isOver = true;
     this.#cancel();
-    await this.#forwarding;
+    await this.#passing;
   }
 
   #cancel(): void {
@@ -104,8 +104,8 @@ export class MidRunForwarding {
     return this.#isOver || this.#options.stopSignal.aborted;
   }
 
-  /** Forwards one message, if there is one; true if the agent gets no other in the same pause. */
-  async #forwardNext(over: AbortSignal): Promise<boolean> {
+  /** Passes one message on, if there is one; true if the agent gets no other in the same pause. */
+  async #passOnNext(over: AbortSignal): Promise<boolean> {
     this.#isSeeking = true;
     const turn = await this.#nextTurn().finally(() => {
       this.#isSeeking = false;
@@ -121,11 +121,11 @@ export class MidRunForwarding {
       return this.#endAfter(turn, sending.row, error);
     }
     const { log } = this.#work.deps;
-    log.info({ turn: this.#turn.id, forwarded: turn.id }, 'message forwarded to the silent run');
-    this.forwardedCount += 1;
+    log.info({ turn: this.#turn.id, passedOn: turn.id }, 'message passed on to the silent run');
+    this.passedOnCount += 1;
     this.#markTaken(sending.row.turn);
     const writer = await this.#work.workspace.people.personName(turn.asked_by);
-    this.#options.onForwarded(writer, sending.row.turn.file_notes ?? [], before);
+    this.#options.onPassedOn(writer, sending.row.turn.file_notes ?? [], before);
     return true;
   }
 
@@ -179,7 +179,7 @@ export class MidRunForwarding {
     inBackground(mark(), deps.log, 'could not mark a message that a run got');
   }
 
-  /** Forwards nothing more in this pause. People may ask to send a message any number of times. */
+  /** Passes on nothing more in this pause. People may ask to send a message any number of times. */
   #exhaust(pause: string): void {
     if (pause !== ASKED_FOR) this.#exhaustedPauses.push(pause);
   }
@@ -191,7 +191,7 @@ export class MidRunForwarding {
     await this.#work.deps.store.messages.endUrgency(this.#turn);
   }
 
-  /** The turn that an earlier process began to forward, or a new one for the thread's next message. */
+  /** The turn that an earlier process began to pass on, or a new one for the thread's next message. */
   async #nextTurn(): Promise<Turn | undefined> {
     const { store } = this.#work.deps;
     const begunTurn = await store.turns.unfinishedForward(this.#turn);

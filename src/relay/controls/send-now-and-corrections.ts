@@ -23,7 +23,7 @@ import type { PassOnTime } from './messages-during-a-run.ts';
 import { noteIfPaused, refreshPausedNotice } from './paused-messages.ts';
 import type { StopControl } from './stop-control.ts';
 
-/** Offers a thread's next message to its run, if this process has it; false if it was not offered. */
+/** Passes a thread's next message on to its run, if this process has that; false if it does not go now. */
 type PassOn = (thread: ThreadKey, when: PassOnTime) => boolean;
 
 /** Passes a message on if the run pauses; else offers its writer the buttons, once for all they write. */

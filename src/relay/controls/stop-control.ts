@@ -65,7 +65,7 @@ export class StopControl {
   /**
    * Stops a turn: gracefully at first, and at once if asked again 10 s later or more. A turn whose message
    * has not been sent never sends it. After the end of a turn, the work of its task in the background is
-   * stopped. If the message was forwarded to a running turn, that turn is stopped.
+   * stopped. If the message was passed on to a running turn, that turn is stopped.
    */
   async requestStop(request: StopRequest): Promise<ControlOutcome> {
     const { store } = this.#deps;
@@ -89,7 +89,7 @@ export class StopControl {
     return 'done';
   }
 
-  /** The turn at work: a message that a running turn has forwarded stops with that turn. */
+  /** The turn at work: a message that a running turn has passed on stops with that turn. */
   async #runningTurnFor(turn: Turn): Promise<Turn> {
     if (turn.forwarded_by_turn_id === null || isOver(turn)) return turn;
     const running = await this.#deps.store.turns.get(turn.workspace, turn.forwarded_by_turn_id);

@@ -184,7 +184,7 @@ export class ReplyReader {
 /** How long (ms) a task of which nothing more is expected must show itself settled to count as settled. */
 export const SETTLED_TASK_SHORT_MS = 3_000;
 
-/** Whether a turn's message was forwarded, and nobody knows yet whether it gets a reply of its own. */
+/** Whether another run got a turn's message, and nobody knows yet whether that gets a reply of its own. */
 export function seeksOwnReply(turn: Turn): boolean {
   return turn.forwarded_by_turn_id !== null && isAtService(turn) && turn.first_visible_at === null;
 }

@@ -54,7 +54,7 @@ interface ReplyKnowledge
   /** What became of the message's files. */
   fileNotes: readonly FileNote[];
   /** What became of the files of messages that the run read as answers; undefined before the first. */
-  forwardedFileNotes?: readonly FileNote[];
+  passedOnFileNotes?: readonly FileNote[];
   /** One line for each file, while files are passed on. */
   uploadLines: readonly string[];
   /** Names the channel's instructions that the message quotes. */
@@ -117,14 +117,14 @@ export class ReplyState {
 
   /** Whether the reply is a plan that no button has answered. Only a run's first answer may be one. */
   get isOpenPlan(): boolean {
-    const { plansFirst, buttonUse, isOver, forwardedFileNotes } = this.#known;
-    return plansFirst && buttonUse === undefined && (isOver || forwardedFileNotes === undefined);
+    const { plansFirst, buttonUse, isOver, passedOnFileNotes } = this.#known;
+    return plansFirst && buttonUse === undefined && (isOver || passedOnFileNotes === undefined);
   }
 
   /** Whether the reply is a finished answer that asks the reader something; a plan has its buttons. */
   get endsWithQuestion(): boolean {
-    const { isOver, phase, plansFirst, forwardedFileNotes, blocks } = this.#known;
-    const mayBeAnswered = forwardedFileNotes !== undefined;
+    const { isOver, phase, plansFirst, passedOnFileNotes, blocks } = this.#known;
+    const mayBeAnswered = passedOnFileNotes !== undefined;
     return isOver && phase === 'done' && !plansFirst && !mayBeAnswered && endsWithQuestion(blocks);
   }
 
@@ -186,12 +186,12 @@ export class ReplyState {
     return { length: this.answer.length, fingerprint: this.silence.fingerprint };
   }
 
-  /** A message was forwarded to the silent agent, whose silence starts over. */
-  onForwarded(writer: string, notes: readonly FileNote[], before: AnswerProgress): void {
+  /** A message was passed on to the silent agent, whose silence starts over. */
+  onPassedOn(writer: string, notes: readonly FileNote[], before: AnswerProgress): void {
     this.silence.onAnswered(before.fingerprint);
     this.#lengthAsked = before.length;
-    const { forwardedFileNotes: earlier = [] } = this.#known;
-    this.update({ forwardedFileNotes: [...earlier, ...notes], sentence: strings.messagePassedOn(writer) });
+    const { passedOnFileNotes: earlier = [] } = this.#known;
+    this.update({ passedOnFileNotes: [...earlier, ...notes], sentence: strings.messagePassedOn(writer) });
   }
 
   /** A person asked to stop the turn; `name` is '' if it is unknown. */
@@ -280,9 +280,9 @@ export class ReplyState {
   }
 
   #fileLines(): readonly string[] {
-    const { uploadLines, fileNotes, forwardedFileNotes = [] } = this.#known;
+    const { uploadLines, fileNotes, passedOnFileNotes = [] } = this.#known;
     if (uploadLines.length > 0) return uploadLines;
-    return fileNoteLines([...fileNotes, ...forwardedFileNotes], this.#settings.fileLimits);
+    return fileNoteLines([...fileNotes, ...passedOnFileNotes], this.#settings.fileLimits);
   }
 
   /** Has the change shown, unless an earlier process may have shown more than is known here. */

@@ -60,7 +60,7 @@ export class TurnRow {
     return this.learn(now);
   }
 
-  /** The same; also throws TurnEnded if the turn was stopped, and Interruption where the run that forwards it was. */
+  /** The same; also throws TurnEnded if the turn was stopped, and Interruption where the run that passes it on was. */
   async readUnlessStopped(store: Store = this.#work.deps.store): Promise<Turn> {
     const now = await this.read(store);
     if (now.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
@@ -74,7 +74,7 @@ export class TurnRow {
 
   /**
    * Takes a statement that freezes the message or intends to send it, which a stop must come before or find; false if it records
-   * nothing. Of a turn's own stop, the turn's row says which came first; a message that another run forwards stops with that run,
+   * nothing. Of a turn's own stop, the turn's row says which came first; a message that another run passes on stops with that run,
    * so its statement and the check before it have the thread's lock. Throws like `readUnlessStopped`.
    */
   async writeUnlessStopped(write: (store: Store) => Promise<Turn | undefined>): Promise<boolean> {

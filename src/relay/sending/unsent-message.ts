@@ -54,7 +54,7 @@ export async function requeueMessage(
     if (await messages.leaveUnsent(messageKeyOf(now), 'waiting'))
       for (const key of parts) if (!(await applyPendingEdit({ messages, earlyEdits }, key))) isWaiting = true;
     await turns.delete(turn);
-    // A message that was forwarded to a run that people have stopped is paused behind it, like the others.
+    // A message that was passed on to a run that people have stopped is paused behind it, like the others.
     const run = forwarded_by_turn_id === null ? undefined : await turns.get(workspace, forwarded_by_turn_id);
     if (run !== undefined && !isOver(run) && run.stop_requested_at !== null) await pausedThreads.pause(run);
     return isWaiting;

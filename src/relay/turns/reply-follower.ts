@@ -19,7 +19,7 @@ export interface FollowedReply extends AskedMessage {
 }
 
 /**
- * Follows a turn's reply until it has settled. Meanwhile forwards the thread's waiting messages to a run that
+ * Follows a turn's reply until it has settled. Meanwhile passes the thread's waiting messages on to a run that
  * pauses. Then shows the reply's final state and records its outcome. Returns whether the task goes on
  * working. Throws TurnEnded if the task settles without a reply.
  */
@@ -38,11 +38,11 @@ export async function followReply(
   const showAskersSoon = () =>
     inBackground(showAskers(), deps.log, 'could not name whose question a reply answers');
   showAskersSoon();
-  const forwarding = context.startForwarding({
+  const passingOn = context.startPassingOn({
     progress: () => state.progress,
-    onForwarded: (writer, notes, before) => {
+    onPassedOn: (writer, notes, before) => {
       writers.add(writer);
-      state.onForwarded(writer, notes, before);
+      state.onPassedOn(writer, notes, before);
       showAskersSoon();
       showPlanAnswerSoon();
     },
@@ -58,12 +58,12 @@ export async function followReply(
     if (context.turn.assistant_message_id !== reader.replyId)
       await context.row.record({ assistant_message_id: reader.replyId });
     if (!settled.hasSettled) deps.log.warn({ turn: context.turn.id }, 'a task settled without its reply');
-    await forwarding.stop();
+    await passingOn.stop();
     await context.withRetry(showAskers);
-    const hasForwarded = forwarding.forwardedCount > 0;
-    return await showSettledReply(context, reader, { ...settled, hasForwarded, resendsTurnId, isFromForm });
+    const hasPassedOn = passingOn.passedOnCount > 0;
+    return await showSettledReply(context, reader, { ...settled, hasPassedOn, resendsTurnId, isFromForm });
   } finally {
-    await forwarding.stop();
+    await passingOn.stop();
   }
 }
 
@@ -95,7 +95,7 @@ async function mayAskApproval({ deps, turn }: TurnContext): Promise<boolean> {
 async function showSettledReply(
   context: TurnContext,
   reader: ReplyReader,
-  settled: SettledReply & AskedMessage & { hasForwarded: boolean },
+  settled: SettledReply & AskedMessage & { hasPassedOn: boolean },
 ): Promise<boolean> {
   const { state, turn, deps } = context;
   state.setFileNotes(withSkippedFiles(turn, settled.reply.input?.fileIds ?? null));
@@ -122,11 +122,11 @@ async function showSettledReply(
 async function finalOutcome(
   context: TurnContext,
   reader: ReplyReader,
-  { reply, hasForwarded }: SettledReply & { hasForwarded: boolean },
+  { reply, hasPassedOn }: SettledReply & { hasPassedOn: boolean },
 ) {
   const isCompleted = outcomeOfReply(reply) === 'completed';
-  // A task that has got a forwarded message works for that message's turn.
-  const { taskState, hasWorkedOn } = hasForwarded
+  // A task that has got another message works for that message's turn.
+  const { taskState, hasWorkedOn } = hasPassedOn
     ? { taskState: undefined, hasWorkedOn: false }
     : await context.withRetry(() => waitForBackgroundWork(context, isCompleted));
   const hasTaskFailed = taskState === 'failed';

@@ -4,8 +4,8 @@ import { isAtService } from '../../store/threads/turn-phase.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import {
   ASKED_FOR,
-  type ForwardingOptions,
-  MidRunForwarding,
+  PassingOn,
+  type PassingOnOptions,
   type PassOnTime,
 } from '../controls/messages-during-a-run.ts';
 import { stopRequesterName } from '../reading/display-names.ts';
@@ -49,7 +49,7 @@ export class TurnContext implements ThreadWork {
   readonly #doubt: RefusalDoubt;
   /** The task that the message was sent to: it stays the same. */
   #task: { account_id: string; taskId: string } | undefined;
-  #forwarding: MidRunForwarding | undefined;
+  #passingOn: PassingOn | undefined;
   /** What the run waits for a person to answer, as recorded. The wait for a plan's answer comes later. */
   #wait: string | undefined;
 
@@ -200,16 +200,16 @@ export class TurnContext implements ThreadWork {
     inBackground(record(), log, 'could not record whether a run waits for a person');
   }
 
-  /** Lets the run have the thread's waiting messages from now on: `passOn` offers them. */
-  startForwarding(listener: Omit<ForwardingOptions, 'stopSignal'>): MidRunForwarding {
+  /** Lets the run have the thread's waiting messages from now on: `passOn` does so. */
+  startPassingOn(listener: Omit<PassingOnOptions, 'stopSignal'>): PassingOn {
     const { stopSignal } = this;
-    this.#forwarding = new MidRunForwarding(this, turnLocationOf(this.turn), { stopSignal, ...listener });
-    return this.#forwarding;
+    this.#passingOn = new PassingOn(this, turnLocationOf(this.turn), { stopSignal, ...listener });
+    return this.#passingOn;
   }
 
-  /** Offers the thread's next message to the run, at once or if it pauses; false if it was not offered. */
+  /** Passes the thread's next message on, at once or if the run pauses; false if it does not go now. */
   passOn(when: PassOnTime): boolean {
     const pause = when === 'at_once' ? ASKED_FOR : this.state.silence.pauseAfter(this.deps.settings.passOnMs);
-    return pause !== undefined && this.#forwarding?.offer(pause) === true;
+    return pause !== undefined && this.#passingOn?.passOn(pause) === true;
   }
 }

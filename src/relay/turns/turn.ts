@@ -97,7 +97,7 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | und
   const { show_steps, show_sources } = channelSettings;
   const { checksSources } = deps.settings;
   state.update({ hideSteps: !show_steps, hideSources: !show_sources, checksSources });
-  const earlierReply = await findReplyToForwarded(context);
+  const earlierReply = await findOwnReply(context);
   if (earlierReply === null) return undefined;
   // The only message that waits goes alone: what the turn began with is all that is to be read.
   const isAlone = begun?.message.waiting_count === 1;
@@ -134,7 +134,7 @@ async function withRestIfEmpty(context: TurnContext, arrived: WholeMessage): Pro
  * The id of the own reply of a message that was given to another run; null if that run's reply answers it,
  * undefined if no run was given it. The reply must begin soon if a later message waits for the turn.
  */
-async function findReplyToForwarded(context: TurnContext): Promise<string | undefined | null> {
+async function findOwnReply(context: TurnContext): Promise<string | undefined | null> {
   const { deps, turn, stopSignal } = context;
   if (!seeksOwnReply(turn)) return undefined;
   if ((await context.thread()).task_id === null) return undefined;

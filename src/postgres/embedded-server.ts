@@ -40,13 +40,11 @@ export async function startEmbeddedServer(options: {
   folder: string;
   log: Logger;
   fsync?: boolean;
-  /** Where the server's programs are unpacked, once per version; the system's temporary folder by default. */
-  cacheFolder?: string;
   /** 100 by default. */
   maxConnections?: number;
 }): Promise<EmbeddedServer> {
   const { log, fsync = true, maxConnections = 100 } = options;
-  const binaries = await unpackBinaries(options.cacheFolder);
+  const binaries = await unpackBinaries();
   const data = await prepareDataFolder(options.folder, binaries, fsync);
   for (let attempt = 1; ; attempt += 1) {
     await clearOrphanedServer(data.path, log);

@@ -181,12 +181,11 @@ export async function postPausedNoticeAndFinish(
 }
 
 /** How many messages are paused. With none left, it ends the pause. */
-async function countPausedOrResume({ store: rootStore }: NoticeDeps, thread: ThreadKey, turnId: string) {
-  const { workspace, channel, thread_ts } = thread;
-  return rootStore.transaction(async (store) => {
-    await store.threads.lock({ workspace, channel, thread_ts });
-    const { length } = await store.pausedThreads.waitingMessages(thread);
-    if (length === 0) await store.pausedThreads.resume(thread, turnId);
+async function countPausedOrResume({ store }: NoticeDeps, thread: ThreadKey, turnId: string) {
+  return store.transaction(async ({ threads, pausedThreads }) => {
+    await threads.lock(thread);
+    const { length } = await pausedThreads.waitingMessages(thread);
+    if (length === 0) await pausedThreads.resume(thread, turnId);
     return length;
   });
 }

@@ -156,6 +156,7 @@ const UNLISTED = { call: 'POST /projects', maxPauseMs: 120_000 };
  * `badThingMs` where something is gone or refused although the task of the message still answers. What fails as in an
  * outage is given up after `badThingMs` in which other calls succeed. What the service creates, and answers unreadably, is
  * created twice at most; a project that it may have created, each time after a pause as long as all before, up to a limit.
+ * This is about a turn, which ends when it is believed; `filePatience` asks it about one file, with half of these times.
  */
 export class RefusalDoubt {
   readonly #limits: Pick<RelayLimits, 'refusalMs' | 'badThingMs'>;

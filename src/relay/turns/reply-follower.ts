@@ -104,7 +104,8 @@ async function showSettledReply(
   const isCancelledInBackground = hasWorkedOn && taskState === 'cancelled';
   const notes = await notesBelowAnswer(context, { ...settled, reply, phase, isCancelledInBackground });
   await context.withRetry(() => showPlanAnswer(context));
-  state.update({ model: await context.withRetry(() => context.taskModel()) });
+  const { task_model: model } = await context.withRetry(() => context.aboutThread());
+  state.update({ model });
   const end = { settled_at: new Date(), outcome, tool_counts: countTools(reply) };
   // A plan's buttons work once its turn has settled: that is recorded before people see them.
   if (state.known.plansFirst && !hasSettled(turn)) await context.withRetry(() => context.row.record(end));
@@ -142,7 +143,8 @@ async function finalOutcome(
 /** Says whose questions the reply answers, if several people ask here; `writers` wrote during its run. */
 async function nameAskers(context: TurnContext, writers: ReadonlySet<string>): Promise<void> {
   const { turn, workspace, state } = context;
-  const hasOthers = (await context.participants()).some((person) => person !== turn.asked_by);
+  const { participant_ids: people } = await context.aboutThread();
+  const hasOthers = people.some((person) => person !== turn.asked_by);
   if (!hasOthers && writers.size === 0) return;
   const asker = await workspace.people.personName(turn.asked_by);
   const names = [...new Set([asker, ...writers])];

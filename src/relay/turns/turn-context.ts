@@ -109,9 +109,9 @@ export class TurnContext implements ThreadWork {
     return this.deps.store.threads.getOrThrow(this.turn);
   }
 
-  /** Who wrote in the thread before the turn. */
-  async participants(): Promise<readonly string[]> {
-    return (this.#thread ?? (await this.thread())).participant_ids;
+  /** Who wrote in the thread before the turn, and its task's model; null: the service's default. */
+  async aboutThread(): Promise<Pick<Thread, 'participant_ids' | 'task_model'>> {
+    return this.#thread ?? (await this.thread());
   }
 
   /** Takes note that the turn's message is at the service, in this thread's task. */
@@ -124,11 +124,6 @@ export class TurnContext implements ThreadWork {
 
   #keepThread(thread: Thread | undefined): void {
     this.#thread = thread && { participant_ids: thread.participant_ids, task_model: thread.task_model };
-  }
-
-  /** The model of the thread's task; null: the service's default. */
-  async taskModel(): Promise<string | null> {
-    return (this.#thread ?? (await this.thread())).task_model;
   }
 
   /** What it takes to work on the thread's task. Throws if the thread has no task yet. */

@@ -38,7 +38,7 @@ export class TurnRunner {
     this.#running.get(turn.id)?.requestStop();
   }
 
-  /** Passes the thread's next message on to its run, if this process has that; false if it does not go now. */
+  /** Passes the thread's next message on to its run, if this process has it; false if none goes now. */
   passOn(thread: ThreadKey, when: PassOnTime): boolean {
     const name = threadKeyText(thread);
     const context = [...this.#running.values()].find(({ turn }) => threadKeyText(turn) === name);

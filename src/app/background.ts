@@ -48,15 +48,17 @@ export function withStopTimeout(part: Lifecycle, log: Logger): Lifecycle {
 
 /** What works between events and requests, in the order in which it starts. */
 export function createBackground(
-  { log, telemetry }: AppContext,
+  context: AppContext,
   storage: Storage,
   workspaces: Workspaces,
-  { jobs, sweep }: Turns,
+  { jobs }: Turns,
   { stopControl, passOnUrgent }: Controls,
   { files }: Features,
   { slackApp, eventIntake, gapDetector }: Intake,
 ): Lifecycle {
+  const { log, telemetry } = context;
   const { oauth, accounts } = workspaces;
+  const sweep = expirySweep(context, storage);
   const eachMinute = [sweep, ...(oauth === undefined ? [] : [oauth.tokenRotation])];
   let lastMinute = currentMinute();
   let knownChanges: number | undefined;
@@ -110,6 +112,24 @@ const UNLOCKED_INTERVAL_MS = 200;
 /** How often expired rows and expiring tokens are looked for, and all installations read, which also shows deleted ones (ms). */
 const MINUTE_MS = 60_000;
 const currentMinute = () => Math.floor(performance.now() / MINUTE_MS);
+
+/** Deletes expired rows, each time it is asked to. The next sweep repeats a step that has failed. */
+function expirySweep({ config, limits, log, telemetry }: AppContext, { store }: Storage): Poller {
+  const { KEEP_WORDS_DAYS: words, KEEP_ROWS_DAYS: rows, KEEP_AUDIT_DAYS: audit } = config;
+  const retention = { words, rows, audit, uninstalled: limits.uninstalledDays };
+  const onFailed = (step: string, error: unknown) => {
+    log.error({ step, err: error }, 'deleting expired rows failed; trying again in a minute');
+    telemetry.onRetentionFailed(step);
+  };
+  const sweep = new Poller({
+    poll: async () => {
+      const swept = await store.retention.deleteExpired(retention, { signal: sweep.signal, onFailed });
+      if (swept > 0) log.debug({ rows: swept }, 'deleted expired rows');
+    },
+    onError: (err) => log.warn({ err }, 'expired rows could not be deleted; trying again later'),
+  });
+  return sweep;
+}
 
 /** Tries the service's address and key once at the start: a warning says what does not work. No message waits for it. */
 function serviceTrial(

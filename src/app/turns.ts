@@ -23,7 +23,6 @@ import { JobRunner } from '../relay/runtime/job-runner.ts';
 import { RenderQueue } from '../relay/runtime/render-queue.ts';
 import { ReplyMemory } from '../relay/runtime/reply-memory.ts';
 import { followUpJobs } from '../relay/turns/later-results.ts';
-import { sweepPoller } from '../relay/turns/maintenance.ts';
 import { reminderJobs } from '../relay/turns/reminders.ts';
 import { TurnRunner, turnJobs } from '../relay/turns/turn-runner.ts';
 import { JOB_KIND, Jobs } from '../store/jobs/jobs.ts';
@@ -67,20 +66,12 @@ export function createTurns(
     onBlockRefused: telemetry.onBlockRefused,
   };
   const runner = new TurnRunner(deps, (id) => installations.find({ workspace: id }));
-  const retention = {
-    words: config.KEEP_WORDS_DAYS,
-    rows: config.KEEP_ROWS_DAYS,
-    audit: config.KEEP_AUDIT_DAYS,
-    uninstalled: limits.uninstalledDays,
-  };
-  const { onRetentionFailed, onJobRun } = telemetry;
-  const sweep = sweepPoller(deps, retention, onRetentionFailed);
-  const jobs = new JobRunner({ store, leaseStore, holder, log, onRun: onJobRun });
+  const jobs = new JobRunner({ store, leaseStore, holder, log, onRun: telemetry.onJobRun });
   jobs.add(turnJobs(runner, config.DRAIN_SECONDS * 1_000));
   jobs.add(followUpJobs(deps));
   jobs.add(reminderJobs(deps));
   jobs.add(waitingReactionJobs(deps));
-  return { deps, links, runner, sweep, jobs };
+  return { deps, links, runner, jobs };
 }
 
 export type Controls = ReturnType<typeof createControls>;

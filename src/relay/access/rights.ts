@@ -10,8 +10,8 @@ import { accessPolicyFor, type ClosedBy, closingAt, isKindAllowed, recordRefusal
 /** What a use needs. */
 export interface Need {
   /**
-   * Anybody whom Slack shows what is said where they are, somebody who may use the agent there, a full member of the
-   * workspace, or an admin of it.
+   * Anybody whom Slack shows what is said where they are, somebody who may use the agent there, a full member
+   * of the workspace, or an admin.
    */
   who: 'reader' | 'user' | 'member' | 'admin';
   /**

@@ -11,8 +11,8 @@ import { notifyWriter, type QuotaExceeded, refusalTold, refuseMessage } from './
 const HOUR_MS = 60 * 60_000;
 
 /**
- * How often a person may change settings in an hour, each of which is told to people and sent to the service, and how often be
- * sent files or links to them.
+ * How often a person may change settings in an hour, which people and the service are told each time, and how
+ * often be sent files or links.
  */
 const MAX_AN_HOUR = 30;
 

@@ -25,6 +25,7 @@ import type { StopControl } from './stop-control.ts';
 
 /** Passes a thread's next message on to its run, if this process has that; false if it does not go now. */
 type PassOn = (thread: ThreadKey, when: PassOnTime) => boolean;
+type SendPaused = ButtonHandlers<'send_paused'>['send_paused'];
 
 /** Passes a message on if the run pauses; else offers its writer the buttons, once for all they write. */
 export async function offerSendNow(
@@ -132,10 +133,7 @@ async function addCorrection(
  */
 export async function sendInstead(
   deps: RelayDeps,
-  {
-    stopControl,
-    sendPaused,
-  }: { stopControl: StopControl; sendPaused: ButtonHandlers<'send_paused'>['send_paused'] },
+  { stopControl, sendPaused }: { stopControl: StopControl; sendPaused: SendPaused },
   press: MessagePress,
 ): Promise<ControlOutcome | PressAnswer> {
   const { store } = deps;

@@ -88,11 +88,8 @@ export class StopTriggers {
   #tellPerson(actor: ChannelActor, threadTs: string | undefined, outcome: StopOutcome): void {
     if (outcome === 'done' || outcome === 'refused' || outcome === 'ignored') return;
     const { workspace, channel, person } = actor;
-    trySendEphemeral(
-      this.#deps,
-      { workspace, channel, person, threadTs },
-      strings.stopTriggerReplies[outcome],
-    );
+    const target = { workspace, channel, person, threadTs };
+    trySendEphemeral(this.#deps, target, strings.stopTriggerReplies[outcome]);
   }
 
   /** Stops the turn of the message or reply with the reaction, or withdraws a message that still waits. */

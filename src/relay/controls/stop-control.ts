@@ -77,9 +77,8 @@ export class StopControl {
     if (isBackground && !(await this.#mayWorkInBackground(known))) return 'over';
     if (!(await mayUseControl(this.#deps, useOnTurn(known, person, control)))) return 'refused';
     const recording = this.#recordRequest(known, request, isBackground);
-    const recorded = await recording.catch(
-      valueIf(undefined, (error) => isInterruption(error, 'taken_over')),
-    );
+    const isTakenOver = (error: unknown) => isInterruption(error, 'taken_over');
+    const recorded = await recording.catch(valueIf(undefined, isTakenOver));
     if (recorded === undefined) return 'over';
     const { kind, turn } = recorded;
     if (kind === 'waits') return 'stopping';

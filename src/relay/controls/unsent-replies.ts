@@ -37,9 +37,7 @@ export function unsentReplyButtons(
   };
 }
 
-/**
- * Tells a writer, once in each thread, that a reply was not sent or they have no access. Throws SlackError.
- */
+/** Tells a writer, once in each thread, that a reply was not sent or access is lacking. Throws SlackError. */
 export async function tellOfUnsentReply(
   deps: RelayDeps,
   outcome: InboxOutcome,

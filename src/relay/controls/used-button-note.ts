@@ -9,9 +9,7 @@ import { actorName } from '../reading/display-names.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { compareTs } from '../runtime/incoming-message.ts';
 
-/**
- * How often (ms), and how many times, it is looked whether a button's message waits, before the use shows.
- */
+/** How often (ms), and how many times, it is looked whether a button's message waits, until its use shows. */
 const LOOK_INTERVAL_MS = 500;
 const MAX_LOOKS = 20;
 

@@ -46,8 +46,8 @@ export interface InboxDeps extends PlaceDeps {
 }
 
 /**
- * Writes down what people say before Slack is acknowledged: the dedupe row, the thread, the waiting message and the job of
- * the thread in one statement.
+ * Writes down what people say before Slack is acknowledged: the dedupe row, the thread, the message and the
+ * thread's job in one statement.
  */
 export class Inbox {
   readonly #deps: InboxDeps;

@@ -196,10 +196,7 @@ export function isoTime(seconds: number): string {
   return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString().replace('.000Z', 'Z');
 }
 
-/**
- * A date as its app writes it, which is what old clients show; others show the reader's own time, so a time of day is
- * also given as an ISO time.
- */
+/** A date as its app writes it, for old clients; others show local time, so a time is also given in ISO. */
 export function shownDate(seconds: number, format: string, written: string | undefined): string {
   if (!written) return isoTime(seconds);
   return format.includes('{time') ? `${written} (${isoTime(seconds)})` : written;

@@ -44,9 +44,8 @@ interface KnownPost extends Post {
 }
 
 /**
- * A turn's messages in Slack, each known by its part. A post's intent is recorded before the call. Where the
- * outcome is unknown, the thread is searched once the call has surely ended, and the part is posted only if
- * it is not there.
+ * A turn's messages in Slack, each known by its part. A post's intent is recorded before the call. After an
+ * unknown outcome, the thread is searched once the call has surely ended; what is not there is posted.
  */
 export class IdempotentPosts {
   readonly #work: ThreadWork;

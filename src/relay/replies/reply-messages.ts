@@ -1,3 +1,4 @@
+import { valueIf } from '../../calls/retries-and-waits.ts';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { MIN_PART_LENGTH } from '../../render/splitting/open-part.ts';
 import { SlackError } from '../../slack/errors.ts';
@@ -212,17 +213,13 @@ export class ReplyStreams {
   async start(part: string, { markdown = '' }: RenderedMessage): Promise<boolean> {
     if (markdown.trim() === '') return false;
     const until = performance.now() + STREAM_LIFETIME_MS;
-    try {
-      const openStream = async (post: PostIdentity) => {
-        const started = await this.#slack.start({ ...post, markdown });
-        if (started !== undefined) this.#open.set(part, { markdown, until });
-        return started;
-      };
-      return await this.#posts.sendOnce(part, undefined, openStream, true);
-    } catch (error) {
-      if (error instanceof SlackError && error.outcome === 'none') return false;
-      throw error;
-    }
+    const openStream = async (post: PostIdentity) => {
+      const started = await this.#slack.start({ ...post, markdown });
+      if (started !== undefined) this.#open.set(part, { markdown, until });
+      return started;
+    };
+    const isRefused = (error: unknown) => error instanceof SlackError && error.outcome === 'none';
+    return this.#posts.sendOnce(part, undefined, openStream, true).catch(valueIf(false, isRefused));
   }
 
   /** Adds what is missing to a part when the budget allows it; `impossible` if only an edit shows it. */

@@ -63,9 +63,8 @@ export class ReplyReader {
   }
 
   /**
-   * Reads until the reply has settled, and returns it. A reply that never settles is returned as it is, with
-   * its task's status, once the task has been settled for `settledTaskMs` without a change of the reply.
-   * Throws an AgentError.
+   * Reads until the reply has settled, and returns it. One that never settles is returned as it is, with its
+   * task's status, once that has been settled for `settledTaskMs` without a change. Throws an AgentError.
    */
   async readToEnd(): Promise<SettledReply> {
     const { rate, lease } = this.#message;

@@ -43,8 +43,7 @@ const MAX_SHOWN = 4;
 /**
  * Posts the results of a settled turn, each id once in its thread: one list of all, and one message with the
  * files that Slack can show and the answer does not. A turn claims its results, so that a retry posts the
- * same ones. Returns how many there are, and by its path the Slack file of each of the answer's `figures`
- * that Slack has.
+ * same. Returns how many there are, and by path the Slack file of each of the answer's `figures`.
  */
 export async function postResults(
   context: SettledTurnContext,
@@ -315,9 +314,8 @@ function toFileToShare(
 }
 
 /**
- * Yields the bytes of a file as long as there are no more than its listed size. If the true size is another,
- * it is written into `file` for the next attempt, and this one throws: a storage may list the size of a
- * compressed file.
+ * Yields the bytes of a file up to its listed size. If the true size is another, it is written into `file`
+ * for the next attempt, and this one throws: a storage may list the size of a compressed file.
  */
 async function* withTrueSize(
   bytes: AsyncIterable<Uint8Array>,

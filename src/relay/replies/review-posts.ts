@@ -41,9 +41,8 @@ export async function postReviews(context: SettledTurnContext): Promise<void> {
 }
 
 /**
- * The keys by which a task's reviews are posted once, in their order; undefined for a review with nothing to
- * show yet. A review without a message of its own has no id: those with the same error text are told apart by
- * a number.
+ * The keys by which a task's reviews are posted once, in their order; undefined for one with nothing to show
+ * yet. A review without a message has no id: those with the same error text are told apart by a number.
  */
 export function reviewKeys(taskId: string, reviews: readonly Review[]): (string | undefined)[] {
   const counts = new Map<string, number>();

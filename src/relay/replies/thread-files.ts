@@ -39,9 +39,8 @@ export interface FileToShare {
 }
 
 /**
- * A turn's files in Slack: in its thread or, where they are `hidden`, only in blocks of its messages. Each is
- * a post, whose key is Slack's id of the file: its intent is recorded before its share, and files.info
- * settles an unknown outcome.
+ * A turn's files in Slack: in its thread or, if `hidden`, only in blocks of its messages. Each is a post with
+ * Slack's id of the file as its key: intended before its share; files.info settles an unknown outcome.
  */
 export class ThreadFiles {
   readonly #work: ThreadWork;

@@ -43,10 +43,7 @@ export class ReadRate {
     return Math.max(leastMs, (this.#readerCount / this.#perSecond) * 1_000);
   }
 
-  /**
-   * Waits for a permit to read, in the order in which the reads may come: a due one goes before the others. Throws like
-   * `throwIfInterrupted`.
-   */
+  /** Waits for a permit to read: first for due reads, then in order. Throws like `throwIfInterrupted`. */
   acquire(lease: Lease, times: ReadTimes = { notBefore: performance.now(), dueUntil: 0 }): Promise<void> {
     return waitWithLease(lease, (grant) => {
       this.#waiting.set(times, grant);

@@ -42,8 +42,7 @@ const NAMED_IN_TEXT = new Set<string>(['cut', 'too_long'] satisfies FileReason[]
 
 /**
  * What the agent reads of a message's files and links: links to the files that are not uploaded, what
- * spreadsheets seem to have altered in the others, and what it does not get. Each is Markdown, or '' if there
- * is nothing.
+ * spreadsheets seem to have altered in the others, and what it does not get. Each is Markdown, or ''.
  */
 export function noteLists(notes: readonly FileNote[]): string[] {
   const links: string[] = [];

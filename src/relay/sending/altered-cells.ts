@@ -53,9 +53,8 @@ interface Column {
 }
 
 /**
- * A file that is searched for altered cells while it is uploaded, if it is a table as text. `remark` says
- * what was found. If the upload did not read the file from its beginning, `remark` does that itself; if it
- * cannot, it says nothing.
+ * A file that is searched for altered cells during its upload, if it is a table as text. `remark` says what
+ * was found. If the upload did not read it from its beginning, `remark` does, and says nothing if it cannot.
  */
 export function searchedForAlteredCells(source: UploadSource): {
   source: UploadSource;

@@ -91,15 +91,12 @@ export async function forgetMissingProject(
   const outcome = await store.transaction(async ({ threads, keptFiles, projects }) => {
     if (!(await threads.leaveProject(thread, project_id))) return 'not_left';
     await keptFiles.leaveBehind(thread);
-    return (await projects.detach({ workspace, channel, account_id }, project_id))
-      ? 'detached'
-      : 'chosen_by_people';
+    const isDetached = await projects.detach({ workspace, channel, account_id }, project_id);
+    return isDetached ? 'detached' : 'chosen_by_people';
   });
   if (outcome === 'not_left') return false;
-  log.warn(
-    { ...thread, account: account_id, project: project_id, code: 'lost_project' },
-    'the service no longer knows a project',
-  );
+  const lost = { ...thread, account: account_id, project: project_id, code: 'lost_project' };
+  log.warn(lost, 'the service no longer knows a project');
   if (outcome === 'chosen_by_people') throw new TurnEnded('refused', strings.projectNotFound);
   return true;
 }

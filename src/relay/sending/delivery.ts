@@ -70,11 +70,10 @@ export async function settleSends(task: Delivery, resent: readonly Turn[] = []):
 }
 
 /**
- * Sends a turn's message exactly once, and records it with the id of its reply if the service has named that.
- * The intent, with the task's last message, is recorded before the call: here, unless it was recorded with
- * the content. Throws AgentError; after an error whose outcome is `unknown`, settle the send before it is
- * called again. Throws the reason of `stopSignal`, or TurnEnded or Interruption for a stop that was recorded
- * before the intent.
+ * Sends a turn's message exactly once, and records it, with its reply's id if the service names that. The
+ * intent, with the task's last message, is recorded before the call: here, unless it was recorded with the
+ * content. Throws AgentError; after an `unknown` outcome, settle the send before another call. Throws the
+ * reason of `stopSignal`, or TurnEnded or Interruption for a stop recorded before the intent.
  */
 export async function deliverOnce(task: Delivery, stopSignal: AbortSignal): Promise<void> {
   const { row, lease } = task;
@@ -172,9 +171,8 @@ async function recordIntent({ deps, agent, taskId, row }: Delivery, stopSignal: 
  */
 async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Promise<ServiceLook<string>> {
   let listing = '';
-  for await (const message of agent.messagesAfter(taskId, turn.sent_after_message_id || null, {
-    readable: 'all',
-  })) {
+  const messages = agent.messagesAfter(taskId, turn.sent_after_message_id || null, { readable: 'all' });
+  for await (const message of messages) {
     listing = message.id;
     if (message.role !== 'user' || (turn.prompt !== null && !isSameText(message, turn.prompt))) continue;
     if (!(await deps.store.turns.isUserMessageBound(turn, message.id))) return { found: message.id, listing };

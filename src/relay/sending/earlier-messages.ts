@@ -196,9 +196,8 @@ export interface LinkedMessage {
 }
 
 /**
- * The conversation before a question as a Markdown quotation, oldest message first, with a heading that says
- * how much was omitted. Every line except the heading starts with `>`. Empty if there is nothing to quote, or
- * no room for a single message.
+ * The conversation before a question as a Markdown quotation, oldest message first, under a heading that says
+ * how much was omitted. Each other line starts with `>`. '' if there is nothing to quote, or no room.
  */
 export function buildTranscript(options: TranscriptOptions): string {
   const { missing, names, botUserId, heading = strings.earlierInThread } = options;

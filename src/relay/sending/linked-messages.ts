@@ -1,4 +1,4 @@
-import { anySignal, unlessAborted } from '../../calls/retries-and-waits.ts';
+import { anySignal, unlessAborted, valueIf } from '../../calls/retries-and-waits.ts';
 import type { FileReason } from '../../render/strings/index.ts';
 import type { ChannelMembership } from '../../slack/channel-membership.ts';
 import type { SlackDirectory } from '../../slack/directory.ts';
@@ -49,11 +49,9 @@ export async function readLinkedMessages(
   const links = message.parts.flatMap(({ content }) => messageLinksIn(parseMessage(content)));
   if (links.length === 0) return NO_LINKS;
   const interrupt = anySignal([work.lease.signal, work.lease.draining, stopSignal]);
-  const outcomes = await Promise.all(
-    links.map(async (link, index) =>
-      index < MAX_LINKS ? followLink(work, message, link, interrupt) : 'link_too_many',
-    ),
-  ).finally(() => throwIfInterrupted(work.lease));
+  const follow = async (link: MessageLink, index: number): Promise<LinkedMessage | FileReason> =>
+    index < MAX_LINKS ? followLink(work, message, link, interrupt) : 'link_too_many';
+  const outcomes = await Promise.all(links.map(follow)).finally(() => throwIfInterrupted(work.lease));
   const found = outcomes.flatMap((outcome) => (typeof outcome === 'string' ? [] : [outcome]));
   return {
     read: found,
@@ -145,12 +143,7 @@ async function readReplies(
 async function withinMs<T>(ms: number, interrupt: AbortSignal, read: (signal: AbortSignal) => Promise<T>) {
   const late = AbortSignal.timeout(ms);
   const signal = anySignal([interrupt, late]);
-  try {
-    return await unlessAborted(read(signal), signal);
-  } catch (error) {
-    if (late.aborted) return undefined;
-    throw error;
-  }
+  return unlessAborted(read(signal), signal).catch(valueIf(undefined, () => late.aborted));
 }
 
 /** A link to a Slack message. */

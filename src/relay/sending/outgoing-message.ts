@@ -72,8 +72,7 @@ export function wholeMessage(message: Message, others: readonly Message[] = []):
 
 /**
  * The message that a turn is about, with those behind it that can go along: without choices of their own, and
- * within the limits of one message. The others wait for a turn of their own. Throws TurnEnded if the message
- * is gone.
+ * within the limits of one message. The others wait for a turn. Throws TurnEnded if the message is gone.
  */
 export async function messageOfTurn(
   { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
@@ -247,9 +246,7 @@ async function readPointedMessages(
 ) {
   const { maxTranscriptMessages } = work.deps.settings;
   const about = message.content?.about;
-  const parsed = [message, ...message.parts.slice(1)].map(({ content }) =>
-    parseMessage(content ?? { text: '' }),
-  );
+  const parsed = message.parts.map(({ content }) => parseMessage(content ?? { text: '' }));
   let earlier = NOTHING_EARLIER;
   if (about !== undefined) earlier = { ...NOTHING_EARLIER, messages: [parseMessage(about)] };
   else if (resent === undefined) earlier = await readEarlierMessages(work, thread, message);

@@ -15,9 +15,8 @@ export const NO_INSTRUCTIONS = {
 };
 
 /**
- * The prompt after the channel's standing instructions, if it is the first message to its task and runs no
- * skill. Whoever set them is then among the people whose words it quotes. A resent message quotes them anew:
- * they are no part of its words.
+ * The prompt after the channel's standing instructions, if it is its task's first message and runs no skill.
+ * Whoever set them is then one of those whose words it quotes. A resent message quotes them anew.
  */
 export async function withStandingInstructions(
   { deps: { store, settings, log }, workspace }: ThreadWork,

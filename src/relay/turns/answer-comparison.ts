@@ -12,9 +12,8 @@ import type { TurnContext } from './turn-context.ts';
 const COMPARISON_TIMEOUT_MS = 15_000;
 
 /**
- * Compares an answer with the earlier thread's answer to the same question. Undefined without such a question
- * or its words, if a part of that answer is gone, or if both have no numbers. Throws an AgentError, a
- * SlackError or a StoreError.
+ * Compares an answer with an earlier thread's to the same question. Undefined without such a question or its
+ * words, if a part of that answer is gone, or without numbers. Throws Agent-, Slack- and StoreErrors.
  */
 export async function compareWithEarlier(
   context: TurnContext,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AgentNotFoundError } from '../../agent/errors.ts';
+import { valueIf } from '../../calls/retries-and-waits.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import { closingAt } from '../access/access-policy.ts';
@@ -121,9 +122,5 @@ async function endWatching(deps: RelayDeps, job: Job, lease: Lease): Promise<voi
   const { turn_id: turnId } = followUpSchema.parse(job.payload);
   const turn = await deps.store.tasks.checkedTurn(job.workspace, turnId);
   if (workspace === undefined || turn === undefined) return;
-  try {
-    await sayNobodyWatches({ deps, workspace, lease }, turn);
-  } catch (error) {
-    if (!isThreadUnreachable(error)) throw error;
-  }
+  await sayNobodyWatches({ deps, workspace, lease }, turn).catch(valueIf(undefined, isThreadUnreachable));
 }

@@ -5,6 +5,7 @@ import {
   isForbidden,
   isTooLarge,
 } from '../../agent/errors.ts';
+import { valueIf } from '../../calls/retries-and-waits.ts';
 import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import { PayloadRefusedError } from '../../slack/errors.ts';
@@ -162,13 +163,8 @@ async function postResultsOfTurn(context: TurnContext, figures: readonly string[
 
 async function postUnreadResultsNotice(context: TurnContext): Promise<void> {
   const message = noteWithButtons(strings.resultsUnavailable, ['fresh_links'], context.turn.id);
-  try {
-    await context.withRetry(() =>
-      context.reply.posts.post('unread', message, 'notice', [asRendered, textOnly]),
-    );
-  } catch (error) {
-    if (!isRefusedBySlack(error)) throw error;
-  }
+  const post = () => context.reply.posts.post('unread', message, 'notice', [asRendered, textOnly]);
+  await context.withRetry(post).catch(valueIf(undefined, isRefusedBySlack));
 }
 
 /** Whether Slack does not take this one message, while others may be posted. */

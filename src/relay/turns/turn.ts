@@ -87,8 +87,7 @@ async function takeSteps(context: TurnContext): Promise<void> {
 
 /**
  * Shows the reply and sends the turn's message, unless it was sent before. Returns what is known of the
- * answer; undefined if the reply to another message answers this one. Throws TurnEnded if nothing is to be
- * sent.
+ * answer; undefined if another message's reply answers this one. Throws TurnEnded if nothing is to be sent.
  */
 async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | undefined> {
   const { deps, state, begun } = context;

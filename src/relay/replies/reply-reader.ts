@@ -29,7 +29,11 @@ export interface SettledReply {
   hasSettled: boolean;
 }
 
-/** Reads one reply until it has settled. */
+/**
+ * Reads one reply until it has settled: at the rate's pace while it grows, ever more seldom while it does not.
+ * One that stands still counts as it is once its task has rested for long, and one that has failed once no
+ * other reply has come.
+ */
 export class ReplyReader {
   readonly #message: AnsweredMessage;
   readonly #options: ReplyReaderOptions;
@@ -52,9 +56,9 @@ export class ReplyReader {
   /** What `readToEnd` returns, once it is known. */
   #settled: SettledReply | undefined;
   /** When the next read may come, while the reply is followed. */
-  #times: ReadTimes | undefined;
+  #readTimes: ReadTimes | undefined;
   /** The next read, while an edit waits for it. */
-  #awaited: PromiseWithResolvers<void> | undefined;
+  #awaitedRead: PromiseWithResolvers<void> | undefined;
 
   constructor(message: AnsweredMessage, replyId: string, options: ReplyReaderOptions) {
     this.#message = message;
@@ -70,7 +74,7 @@ export class ReplyReader {
     const { rate, lease } = this.#message;
     const leave = rate.join();
     const times = { notBefore: 0, dueUntil: 0 };
-    this.#times = times;
+    this.#readTimes = times;
     try {
       while (this.#settled === undefined) {
         const pauseMs = Math.max(rate.intervalMs(this.#isWriting), this.#silentPauseMs);
@@ -81,23 +85,23 @@ export class ReplyReader {
       return this.#settled;
     } finally {
       leave();
-      this.#times = undefined;
+      this.#readTimes = undefined;
       this.#endWait();
     }
   }
 
   /** Waits for the next read, for an edit, unless the last one is fresh, or the next takes too long. */
   async refresh(): Promise<void> {
-    if (this.#times === undefined || performance.now() - this.#readAt < FRESH_READ_MS) return;
-    this.#awaited ??= Promise.withResolvers();
-    this.#message.rate.makeDue(this.#times, DUE_READ_TIMEOUT_MS);
-    await within(DUE_READ_TIMEOUT_MS, this.#awaited.promise, undefined);
+    if (this.#readTimes === undefined || performance.now() - this.#readAt < FRESH_READ_MS) return;
+    this.#awaitedRead ??= Promise.withResolvers();
+    this.#message.rate.makeDue(this.#readTimes, DUE_READ_TIMEOUT_MS);
+    await within(DUE_READ_TIMEOUT_MS, this.#awaitedRead.promise, undefined);
   }
 
   #endWait(): void {
-    if (this.#times !== undefined) this.#times.dueUntil = 0;
-    this.#awaited?.resolve();
-    this.#awaited = undefined;
+    if (this.#readTimes !== undefined) this.#readTimes.dueUntil = 0;
+    this.#awaitedRead?.resolve();
+    this.#awaitedRead = undefined;
   }
 
   /** Reads the reply. If it stands still, looks at its task or, after a failure, for another reply. */

@@ -82,7 +82,10 @@ export async function recordSentContent(
   return (await freeze()) || (await reassignOrFreeze(work, turn, message, freeze));
 }
 
-/** After a failed freeze: takes the earlier message, or freezes past an empty one. False: read it again. */
+/**
+ * After a failed freeze: if an earlier message of the thread has come, gives the turn that one or, if it asks
+ * nothing, freezes all the same. False if the message must be read again.
+ */
 async function reassignOrFreeze(
   work: ThreadWork & { row: TurnRow },
   turn: Turn,

@@ -222,6 +222,7 @@ async function fateOfAll(deps: RelayDeps, keys: readonly MessageKey[]): Promise<
   return first('on_its_way') ?? first('waiting') ?? sent ?? fates[0];
 }
 
+/** What became of one message, by its row. */
 async function fateOf(
   deps: RelayDeps,
   key: MessageKey,

@@ -84,7 +84,7 @@ function denialOf(deps: RelayDeps, { workspace, channel, person }: ChannelActor,
   return useDenial(deps, { workspace, channel, person }, place, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
 }
 
-/** Sets whether all replies in a thread are for the agent, and tells it; `over` if that was set before. */
+/** Sets whether all replies of a thread are sent, and says so there; `over` if that was set before. */
 async function setListening(
   deps: RelayDeps,
   press: MessagePress,

@@ -13,7 +13,7 @@ const COMPARISON_TIMEOUT_MS = 15_000;
 
 /**
  * Compares an answer with an earlier thread's to the same question. Undefined without such a question or its
- * words, if a part of that answer is gone, or without numbers. Throws Agent-, Slack- and StoreErrors.
+ * words, if a part of that answer is gone, or without numbers. Throws AgentError, SlackError, StoreError.
  */
 export async function compareWithEarlier(
   context: TurnContext,

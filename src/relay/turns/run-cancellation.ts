@@ -9,7 +9,7 @@ import { settleSends } from '../sending/delivery.ts';
 /** Runs a step, and retries it after transient errors. */
 type Retry = <T>(step: () => Promise<T>) => Promise<T>;
 
-/** A turn with more attempts does not look for its message: the look itself may end its processes. */
+/** With more attempts than this, a turn does not look for its message: the look may end its processes. */
 const MAX_LOOKS = 10;
 
 /**

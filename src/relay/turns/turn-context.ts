@@ -157,7 +157,7 @@ export class TurnContext implements ThreadWork {
     };
   }
 
-  /** Reads this reply: each read is shown, and may pass a message on. Throws if Slack has no place for it. */
+  /** Makes the reply's reader: each read is shown, and may pass a message on. Throws without a place. */
   async startReading(message: AnsweredMessage, replyId: string): Promise<ReplyReader> {
     const { memory } = await this.task();
     const reader = new ReplyReader(message, replyId, {
@@ -195,7 +195,7 @@ export class TurnContext implements ThreadWork {
     inBackground(record(), log, 'could not record whether a run waits for a person');
   }
 
-  /** Lets the run have the thread's waiting messages from now on: `passOn` does so. */
+  /** Lets the run have the thread's waiting messages from now on, through `passOn`. */
   startPassingOn(listener: Omit<PassingOnOptions, 'stopSignal'>): PassingOn {
     const { stopSignal } = this;
     this.#passingOn = new PassingOn(this, turnLocationOf(this.turn), { stopSignal, ...listener });

@@ -207,7 +207,7 @@ async function withAgentSession<T>(
   }
 }
 
-/** A turn is poisoned after more takeovers without a recorded step, over more than this time (ms). */
+/** A turn is poisoned after more takeovers than this without a step, over more than this time (ms). */
 const MAX_ATTEMPTS = 5;
 const POISONED_AFTER_MS = 600_000;
 /** From this attempt on, turns start after a doubling delay (ms). A process that ends in it counts none. */

@@ -26,6 +26,10 @@ export const RELAY_LIMITS = {
   lookAgainMs: 60_000,
   /** How long reading one linked message may take, and as long again its thread, before it is left out. */
   linkMs: 20_000,
+  /** How long Slack may take to say who or what something is, where it waits 3 s itself for our answer. */
+  lookupMs: 1_500,
+  /** The same where nothing waits but a person before an open window. */
+  windowLookupMs: 3_000,
   /** How old what was read of a linked message may be when it is sent. */
   linkAgeMs: 30_000,
   /** Most earlier messages that are quoted, and most characters of them, and of all linked messages together. */

@@ -1,9 +1,9 @@
-import { repeatCall } from '../calls/retries-and-waits.ts';
+import { repeatCall, timeLimit } from '../calls/retries-and-waits.ts';
 import { parseInstallationQuery } from '../listeners/envelope.ts';
 import { EventIntake, type EventIntakeDeps } from '../listeners/event-intake.ts';
 import { type EventTransport, SlackApp } from '../listeners/slack-app.ts';
 import { createSocketLease } from '../listeners/socket-mode-pool.ts';
-import { accessPolicyFor, LOOKUP_TIMEOUT_MS, onlyWhereAnswered } from '../relay/access/access-policy.ts';
+import { accessPolicyFor, onlyWhereAnswered } from '../relay/access/access-policy.ts';
 import { backfillJobs } from '../relay/inbox/backfill.ts';
 import { channelMoveJobs } from '../relay/inbox/channel-move.ts';
 import { EventGapDetector } from '../relay/inbox/event-gap-detector.ts';
@@ -80,7 +80,7 @@ export function createIntake(
     otherBots: async (at) => (await accessPolicyFor(deps, at)).allowedBots,
     isHuman: async ({ workspace, person }) => {
       const { people } = deps.workspace(workspace) ?? {};
-      const late = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
+      const late = timeLimit(deps.settings.lookupMs);
       const found = await people?.requirePerson(person, late).catch((cause: unknown) => {
         if (!late.aborted) throw cause;
         const call = { method: 'users.info', slackCode: 'timeout', outcome: 'none', cause } as const;

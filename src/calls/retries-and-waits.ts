@@ -45,7 +45,7 @@ export async function sleepUnlessAborted(ms: number, signal?: AbortSignal): Prom
 }
 
 /** A wait has so many parts. While this process stands still, it hears nothing: that counts for one of them at most. */
-const WAIT_PARTS = 4;
+const WAIT_PARTS = 16;
 
 /** The result, or `late` if it takes longer (ms). Keeps no process alive. */
 export async function within<T, Late>(ms: number, result: Promise<T>, late: Late): Promise<T | Late> {
@@ -58,6 +58,14 @@ export async function within<T, Late>(ms: number, result: Promise<T>, late: Late
   };
   wait(WAIT_PARTS);
   return await Promise.race([result, promise]).finally(() => clearTimeout(timer));
+}
+
+/** A signal that is aborted after this time (ms), of which a standstill of this process counts for little. */
+export function timeLimit(ms: number): AbortSignal {
+  const controller = new AbortController();
+  const end = () => controller.abort(new DOMException('The answer took too long.', 'TimeoutError'));
+  void within(ms, new Promise<never>(() => undefined), undefined).then(end);
+  return controller.signal;
 }
 
 /** The result; `onLate` is called once if it takes longer (ms). */

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { abortWith, anySignal, withSecondCall } from '../../src/calls/retries-and-waits.ts';
+import { abortWith, anySignal, timeLimit, withSecondCall } from '../../src/calls/retries-and-waits.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: unknown = runInNewContext('gc');
@@ -33,12 +33,24 @@ test('a source that is out of reach still aborts it', async () => {
   expect(signal).toMatchObject({ aborted: true, reason: 'enough' });
 });
 
-test('a time limit that nothing else holds still ends it', async () => {
-  const signal = anySignal([new AbortController().signal, AbortSignal.timeout(50)]);
+test.each([
+  ['of ours', timeLimit],
+  ['of Node', (ms: number) => AbortSignal.timeout(ms)],
+])('a time limit %s that nothing else holds still ends it', async (_whose, limit) => {
+  const signal = anySignal([new AbortController().signal, limit(50)]);
   for (let round = 0; round < 5; round += 1) await collect();
   const deadline = performance.now() + 10_000;
   while (!signal.aborted && performance.now() < deadline) await sleep(10);
   expect(signal.reason).toMatchObject({ name: 'TimeoutError' });
+});
+
+test('time in which the process stands still counts for a small part of a time limit', async () => {
+  const limit = timeLimit(800);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+  // What has arrived meanwhile is heard.
+  for (let turn = 0; turn < 5; turn += 1) await setImmediate();
+  expect(limit.aborted).toBe(false);
+  await expect.poll(() => limit.aborted).toBe(true);
 });
 
 test('a controller is aborted with a signal, now or later, until it is unlinked', () => {

@@ -28,6 +28,8 @@ const COMMIT_MS = 15;
 const RESET_MS = 15_000;
 /** Our own limits would make turns wait that a workspace without limits need not, and people a second for each reply. */
 const IMPATIENT_LIMITS = { slackPace: 20, editsPerMinute: 3_000, readIntervalMs: 150 };
+/** Slack answers in this process, which on a busy machine is slower than Slack. */
+const PATIENT_LOOKUPS = { lookupMs: 10_000, windowLookupMs: 10_000 };
 /** A task is looked at after its turn only where a test says when: the looks are nearly half of what a scene at rest does. */
 const UNWATCHED = { watchIntervalMs: 3_600_000 };
 /** Few people need few connections, each of which costs the server as much as a question, and plans each statement anew. */
@@ -256,7 +258,7 @@ export async function openAppScene(
     databaseUrl: connectionUrl(connection),
     onTurnStep: ({ message_ts }, step) => void (step === 'finished' && turnEnds.emit(message_ts)),
     ...options,
-    limits: { refusalMs: 500, ...IMPATIENT_LIMITS, ...UNWATCHED, ...options.limits },
+    limits: { refusalMs: 500, ...IMPATIENT_LIMITS, ...PATIENT_LOOKUPS, ...UNWATCHED, ...options.limits },
     agent: { pace: 0.02, ...options.agent },
     // Longer than Slack's 3 s, for machines that are busy; what is late all the same comes again within seconds.
     slack: { limits: 'off', triggerMs: 60_000, ackTimeoutMs: 20_000, retryScale: 0.02, ...options.slack },

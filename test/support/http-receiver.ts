@@ -60,7 +60,7 @@ export async function openHttpReceiver(
   const admissions: InboxOutcome[] = [];
   const controls: HttpReceiverFixture['controls'] = [];
   const inbox = new Inbox({
-    settings: { listenMode: 'conversation', answers: EVERYWHERE, stopWords: [] },
+    settings: { listenMode: 'conversation', answers: EVERYWHERE, stopWords: [], lookupMs: 1_500 },
     workspace: () => undefined,
     rowsKeptDays: 90,
     store,

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { neededFor } from '../../calls/askers.ts';
-import { NO_LONGER_NEEDED } from '../../calls/retries-and-waits.ts';
+import { NO_LONGER_NEEDED, timeLimit } from '../../calls/retries-and-waits.ts';
 import { closingAt } from '../../relay/access/access-policy.ts';
 import { refusalTold } from '../../relay/access/refusals.ts';
 import { isAskedAgain, lackingRight, taskPlace } from '../../relay/access/rights.ts';
@@ -36,8 +36,6 @@ const MAX_WAITING_TASKS = 10;
 const ANY_DIRECT_CHANNEL = 'D';
 /** The most people whose presses are remembered: far more than open their tabs within a minute. */
 const MOST_PRESSED = 1_000;
-/** Longest lookup of the person who opens the tab (ms). */
-const LOOKUP_TIMEOUT_MS = 3_000;
 
 export interface HomeRequest extends WorkspaceActor {
   state: HomeTabState;
@@ -178,7 +176,7 @@ export function homeTab(deps: HomeTabDeps) {
   /** Whether a person may use the agent, and what admins see: Slack is asked once, about who they are now. */
   async function whatPersonMay(workspace: WorkspaceClient, person: string): Promise<PersonAccess> {
     const actor = { workspace: workspace.id, person };
-    const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
+    const signal = timeLimit(deps.settings.windowLookupMs);
     const anywhere = { ...actor, channel: WHOLE_WORKSPACE };
     const [directClosing, closing] = await Promise.all([
       closingAt(deps, { ...actor, channel: ANY_DIRECT_CHANNEL }),
@@ -239,7 +237,7 @@ export function homeTab(deps: HomeTabDeps) {
 
   /** Those of the tasks that a person may not read, and why: they may have left the channel. Slack is asked once about each. */
   async function unreadable(rows: readonly TaskRow[], person: string, known: AskedRights) {
-    const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
+    const signal = timeLimit(deps.settings.windowLookupMs);
     const lacking = await Promise.all(
       rows.map((row) => {
         const place = taskPlace(row, person);

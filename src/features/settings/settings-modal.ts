@@ -1,3 +1,4 @@
+import { timeLimit } from '../../calls/retries-and-waits.ts';
 import { closingAt, recordRefusal, settingsBy } from '../../relay/access/access-policy.ts';
 import { isAdminFor, lackingRight, readIfAllowed } from '../../relay/access/rights.ts';
 import { isSettingTooOften } from '../../relay/access/turn-quotas.ts';
@@ -122,7 +123,7 @@ export function settingsModal(deps: ProjectDeps & { updateHome: (actor: Workspac
     const asksForName = isChanged(snapshot, 'sync_project_name', 'on');
     if (!asksForName) Object.assign(settings, followingOnceChosen(change.project, change.texts));
     const actor = { workspace, channel, person };
-    const timeout = AbortSignal.timeout(SAVE_TIMEOUT_MS);
+    const timeout = timeLimit(SAVE_TIMEOUT_MS);
     try {
       const refused = await save(actor, change, firstInput, timeout);
       if (refused !== undefined) return { errors: refused };

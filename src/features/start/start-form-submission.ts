@@ -1,6 +1,6 @@
 import { v5 as uuidOf } from 'uuid';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
-import { within } from '../../calls/retries-and-waits.ts';
+import { timeLimit, within } from '../../calls/retries-and-waits.ts';
 import { certainClosingAt, openPlaces, recordRefusal } from '../../relay/access/access-policy.ts';
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
 import { type Refusal, refusalAuditDetails, refusalTold } from '../../relay/access/refusals.ts';
@@ -121,7 +121,7 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
     const { store, settings } = deps;
     const closing = source && (await certainClosingAt(deps, source));
     const place = openedThere ? 'reading' : 'listed';
-    const late = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
+    const late = timeLimit(LOOKUP_TIMEOUT_MS);
     const why = closing ?? (await useDenial(deps, asker, place, late));
     const exceeded =
       why === undefined
@@ -144,7 +144,7 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
     if (values.prompt === undefined) return values;
     const opened = { workspace, channel: form.channel ?? form.from ?? WHOLE_WORKSPACE, person };
     // A channel's own prompts are for people who may still use the agent there.
-    const late = AbortSignal.timeout(PROMPT_TIMEOUT_MS);
+    const late = timeLimit(PROMPT_TIMEOUT_MS);
     const isReader =
       opened.channel === channel || (await useDenial(deps, opened, 'acting', late)) === undefined;
     const offered = await offeredPrompts(deps, isReader ? opened : { workspace, channel: WHOLE_WORKSPACE });

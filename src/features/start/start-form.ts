@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { timeLimit } from '../../calls/retries-and-waits.ts';
 import { isClosing, openPlaces, recordRefusal } from '../../relay/access/access-policy.ts';
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
 import { refusalTold } from '../../relay/access/refusals.ts';
@@ -31,8 +32,6 @@ import { readQuestion } from './asked-again.ts';
 import { MAX_QUESTION_CHARACTERS, type StartFormContent, startFormView } from './start-form-view.ts';
 import { offeredPrompts, promptsToTry, promptValue } from './welcome.ts';
 
-/** Longest lookup of the person who opens the form (ms). */
-const LOOKUP_TIMEOUT_MS = 3_000;
 const MAX_USED_SKILLS = 20;
 
 export type StartFormRequest = WorkspaceActor & ModalTrigger;
@@ -157,7 +156,7 @@ export function startForm(deps: RelayDeps) {
       if (turn === undefined) return strings.startForm.gone;
       const asker = { workspace: workspace.id, channel, person: press.person };
       const refusal = async () => {
-        const why = await useDenial(deps, asker, 'acting', AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
+        const why = await useDenial(deps, asker, 'acting', timeLimit(deps.settings.windowLookupMs));
         return why && refused(asker, why);
       };
       const question = await readIfAllowed(refusal, () => readQuestion(deps, workspace, turn));
@@ -209,7 +208,7 @@ export function startForm(deps: RelayDeps) {
       // Where Slack does not say, the submitted form is refused.
       // A direct conversation may be of two people: the form then asks for another place.
       const place = isDirectChannel(channel) ? 'anywhere' : 'acting';
-      const why = await useDenial(deps, asker, place, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
+      const why = await useDenial(deps, asker, place, timeLimit(deps.settings.windowLookupMs));
       if (why === undefined || why === 'unknown') return fill(workspace);
       return refused(asker, why);
     });
@@ -241,7 +240,7 @@ export function startForm(deps: RelayDeps) {
     const prompts = content.chosen === undefined ? await offeredPrompts(deps, asker) : [];
     const mayRead =
       (skills.length > 0 || prompts.length > 0 || instructions !== undefined) &&
-      (await useDenial(deps, asker, 'acting', AbortSignal.timeout(LOOKUP_TIMEOUT_MS))) === undefined;
+      (await useDenial(deps, asker, 'acting', timeLimit(deps.settings.windowLookupMs))) === undefined;
     return startFormView({
       instructions: mayRead ? instructions : undefined,
       question: { text: '', optional: false },

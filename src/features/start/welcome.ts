@@ -1,3 +1,4 @@
+import { timeLimit } from '../../calls/retries-and-waits.ts';
 import { accessPolicyFor, closingAt } from '../../relay/access/access-policy.ts';
 import { useDenial } from '../../relay/access/rights.ts';
 import { parsePromptList } from '../../relay/reading/prompt-list.ts';
@@ -18,8 +19,6 @@ import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 
-/** Longest lookup of the person who opens their direct messages (ms). */
-const LOOKUP_TIMEOUT_MS = 3_000;
 /** Prompts in the greeting of a person. */
 const MAX_TRIED = 3;
 /** Prompts that Slack suggests (https://docs.slack.dev/reference/methods/assistant.threads.setSuggestedPrompts). */
@@ -96,7 +95,7 @@ export function welcomes(deps: RelayDeps, runDue: () => void) {
    */
   async function greet(actor: ChannelActor): Promise<void> {
     const { workspace, channel, person } = actor;
-    const late = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
+    const late = timeLimit(deps.settings.windowLookupMs);
     if ((await closingAt(deps, actor, late)) !== undefined) return;
     const { sessions } = deps.workspace(workspace) ?? {};
     if (sessions !== undefined) {

@@ -1,4 +1,4 @@
-import { unlessAborted, valueIf } from '../../calls/retries-and-waits.ts';
+import { timeLimit, unlessAborted, valueIf } from '../../calls/retries-and-waits.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { PersonKind, SlackDirectory } from '../../slack/directory.ts';
 import type { AuditEntry } from '../../store/audit-trail.ts';
@@ -28,7 +28,7 @@ type AnswerSettings = Pick<
 
 /** What the decision takes. */
 export type PlaceDeps = Pick<RelayDeps, 'store' | 'workspace'> & {
-  readonly settings: { readonly answers: AnswerLimits };
+  readonly settings: { readonly answers: AnswerLimits; readonly lookupMs: number };
 };
 
 /** Who keeps the bot from answering there, if anybody does: the operator, then admins, then the channel, as far as these leave it. */
@@ -89,12 +89,9 @@ export function isClosing(why: string): why is ClosedBy {
   return Object.hasOwn(strings.closedPlaces, why);
 }
 
-/** How long Slack may take to say who or what something is (ms): it waits 3 s itself for the answer to a press or command. */
-export const LOOKUP_TIMEOUT_MS = 1_500;
-
 /** Like `closingAt`; undefined also if Slack does not say in time: it is asked again before anything is sent. Throws a StoreError. */
 export async function certainClosingAt(deps: PlaceDeps, place: Place): Promise<ClosedBy | undefined> {
-  const closing = closingAt(deps, place, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
+  const closing = closingAt(deps, place, timeLimit(deps.settings.lookupMs));
   return closing.catch(valueIf(undefined, (error) => !(error instanceof StoreError)));
 }
 

@@ -1,3 +1,4 @@
+import { timeLimit } from '../../calls/retries-and-waits.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { TaskControl, ThreadKey, Turn } from '../../store/schema.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
@@ -5,7 +6,7 @@ import { type ChannelActor, type ControlRequest, turnOf } from '../runtime/contr
 import type { RelayDeps } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
-import { type ClosedBy, closingAt, isClosing, LOOKUP_TIMEOUT_MS, recordRefusal } from './access-policy.ts';
+import { type ClosedBy, closingAt, isClosing, recordRefusal } from './access-policy.ts';
 import { refusalTold } from './refusals.ts';
 import { type LackingRight, lackingRight, taskPlace } from './rights.ts';
 
@@ -118,7 +119,7 @@ async function refusalReason(
   const who = isOwn || by === 'channel' ? 'user' : 'admin';
   const inView = isOwn ? 'reading' : 'listed';
   const place = by === 'direct' ? 'anywhere' : use.isInView === true ? inView : 'acting';
-  const why = await lackingRight(deps, use, { who, place }, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
+  const why = await lackingRight(deps, use, { who, place }, timeLimit(deps.settings.lookupMs));
   if (why === undefined || why === 'unknown' || why === 'outsider' || why === 'hidden') return why;
   return who === 'admin' && by !== 'channel' ? by : 'stranger';
 }

@@ -1,7 +1,7 @@
 import { v7 as nextTurnId } from 'uuid';
+import { timeLimit } from '../../calls/retries-and-waits.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey, Turn } from '../../store/schema.ts';
-import { LOOKUP_TIMEOUT_MS } from '../access/access-policy.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import type { ChannelActor, StopOutcome } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
@@ -114,7 +114,7 @@ export class StopTriggers {
   /** The turn of a post not recorded yet, which Slack names. After a SlackError, the event comes again. */
   async #turnPosting({ workspace, channel, ts }: MessageKey): Promise<Turn | undefined> {
     const slack = this.#deps.workspace(workspace);
-    const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
+    const signal = timeLimit(this.#deps.settings.lookupMs);
     for (const turn of await this.#deps.store.posts.turnsPosting(workspace, channel, MAX_TURNS_POSTING)) {
       const post = await slack?.readBack.message({ channel, threadTs: turn.thread_ts, ts, signal });
       if (post !== undefined) return post.user === slack?.bot.userId ? turn : undefined;

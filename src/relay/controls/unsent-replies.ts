@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { timeLimit } from '../../calls/retries-and-waits.ts';
 import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { MessageKey, ThreadKey } from '../../store/schema.ts';
-import { LOOKUP_TIMEOUT_MS, recordRefusal } from '../access/access-policy.ts';
+import { recordRefusal } from '../access/access-policy.ts';
 import { mayUseControl } from '../access/control-permission.ts';
 import { refusalTold } from '../access/refusals.ts';
 import { type Need, useDenial } from '../access/rights.ts';
@@ -81,7 +82,7 @@ async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlO
 
 /** Why a person may not use the agent, or nobody can say in time; undefined if they may. */
 function denialOf(deps: RelayDeps, { workspace, channel, person }: ChannelActor, place: Need['place']) {
-  return useDenial(deps, { workspace, channel, person }, place, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
+  return useDenial(deps, { workspace, channel, person }, place, timeLimit(deps.settings.lookupMs));
 }
 
 /** Sets whether all replies of a thread are sent, and says so there; `over` if that was set before. */

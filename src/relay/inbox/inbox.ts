@@ -35,7 +35,7 @@ const OTHER_COPY_MS = 50;
 const MENTIONED_BEFORE_MS = 10 * 60_000;
 
 export interface InboxDeps extends PlaceDeps {
-  settings: Pick<RelaySettings, 'listenMode' | 'answers' | 'stopWords'>;
+  settings: Pick<RelaySettings, 'listenMode' | 'answers' | 'stopWords' | 'lookupMs'>;
   /** Stops a thread's agent, for the word stop. It may be called twice for one message. */
   onStopMessage: (message: IncomingMessage) => Promise<StopOutcome>;
   /** How many days the rows of messages are kept: an older message without one may have had its turn. */

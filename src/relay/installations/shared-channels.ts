@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../calls/retries-and-waits.ts';
+import { timeLimit, unlessAborted } from '../../calls/retries-and-waits.ts';
 import { ttlCache } from '../../calls/shared-calls.ts';
 import { isPermanentRefusal, SlackAuthError } from '../../slack/errors.ts';
 import type { SlackTs, ThreadKey } from '../../store/schema.ts';
@@ -76,7 +76,7 @@ export class SharedChannels {
     for (const workspace of workspaces) {
       if (workspace === named) return named;
       const known = this.#places.forceFetch(`${workspace}/${channel}`, { context: { workspace, channel } });
-      const place = await unlessAborted(known, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
+      const place = await unlessAborted(known, timeLimit(LOOKUP_TIMEOUT_MS));
       if (place === 'inside') return workspace;
     }
     return undefined;

@@ -15,9 +15,6 @@ import { withRetry } from '../runtime/retry-and-giving-up.ts';
 /** How often it is looked whether a thread's messages are still held (ms). */
 export const HELD_POLL_MS = 1_000;
 
-/** A writer about whom Slack does not say more within this time (ms) is told that their message waits. */
-const LOOKUP_MS = 2_000;
-
 /** A message whose writer may use the agent, with what is set where it was written. */
 export type AllowedMessage = WaitingMessage & { settings: Settings };
 
@@ -36,7 +33,8 @@ export async function nextAllowedMessage(
 ): Promise<AllowedMessage | undefined> {
   const { deps, lease } = work;
   const patiently: typeof withRetry = failFast ? (_work, step) => step() : withRetry;
-  const lateAfterMs = failFast ? undefined : LOOKUP_MS;
+  // A writer about whom Slack does not say more by then is told that their message waits.
+  const lateAfterMs = failFast ? undefined : deps.settings.lookupMs;
   const told = new Set<string>();
   for (;;) {
     const [message, settings] = await Promise.all([

@@ -132,12 +132,15 @@ describe.concurrent('a control', () => {
     const root = scene.ask(secret, '/slow 9000 in secret');
     await growing(scene, secret, root);
     const value = await turnOf(scene, root);
+    const press = async (person: Person, actionId: string, pressed = value) => {
+      const ts = await forged(scene, elsewhere, actionId, pressed);
+      await scene.slack.click({ person, channel: elsewhere, ts, actionId });
+    };
     const controls = Object.entries(strings.buttons).filter(([, { about }]) => about === 'control');
-    for (const [at, [actionId]] of controls.entries()) {
-      const ts = await forged(scene, elsewhere, actionId, actionId === 'feedback' ? `good/${value}` : value);
-      await scene.slack.click({ person: mallory, channel: elsewhere, ts, actionId });
-      await scene.until(`${actionId} is answered`, () => told(scene, mallory, elsewhere).length === at + 1);
-    }
+    await Promise.all(
+      controls.map(([id]) => press(mallory, id, id === 'feedback' ? `good/${value}` : value)),
+    );
+    await scene.until('all are answered', () => told(scene, mallory, elsewhere).length === controls.length);
     expect(new Set(told(scene, mallory, elsewhere))).toEqual(new Set([strings.controlFailed.unknown]));
     const sentences: Record<TurnButton, string> = {
       steps: strings.stepsNotFound,
@@ -149,14 +152,15 @@ describe.concurrent('a control', () => {
       new_thread: strings.startForm.gone,
       ask_again: strings.startForm.gone,
     };
-    for (const [actionId, sentence] of Object.entries(sentences)) {
-      const ts = await forged(scene, elsewhere, actionId, value);
-      await scene.slack.click({ person: mallory, channel: elsewhere, ts, actionId });
-      const shown = () => JSON.stringify(scene.slack.modal(mallory)?.blocks ?? '');
+    const opens = async ([actionId, sentence]: [string, string]) => {
+      const person = scene.slack.createPerson({ name: `mallory of ${actionId}` });
+      scene.slack.invite(elsewhere, person);
+      await press(person, actionId);
+      const shown = () => JSON.stringify(scene.slack.modal(person)?.blocks ?? '');
       await scene.until(`${actionId} says so`, () => shown().includes(sentence));
       expect(shown()).not.toContain('in secret');
-      await scene.slack.closeView(mallory);
-    }
+    };
+    await Promise.all(Object.entries(sentences).map(opens));
     expect(scene.sentToAgent('/slow 9000 in secret').texts).toHaveLength(1);
     expect(
       (await scene.sandbox.bot.store.turns.get(scene.slack.team.id, value))?.stop_requested_at,

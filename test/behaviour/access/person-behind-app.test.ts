@@ -2,7 +2,9 @@ import { afterEach, expect, test } from 'vitest';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
 
-const scene = await openAppScene();
+// One delivery of an event waits so long for who wrote it.
+const limits = { lookupMs: 1_500 };
+const scene = await openAppScene({ limits });
 const { ada, slack } = scene;
 const guest = slack.createPerson({ name: 'guest', kind: 'guest' });
 const robot = slack.createPerson({ name: 'robot', kind: 'bot' });
@@ -96,7 +98,7 @@ test('a reply by an app, without a mention, waits as well', async () => {
   const reply = scene.reply(channel, root, 'and by age?', { person, byApp });
   await scene.until('it was asked', asked);
   // Longer than one delivery of the event may wait.
-  await pause(2_500);
+  await pause(limits.lookupMs + 1_000);
   mend();
   await scene.finished(channel, reply);
   expect(scene.sentToAgent('begun by hand').texts.join()).toContain('and by age?');

@@ -143,7 +143,7 @@ describe.concurrent('a quota', () => {
     const choose = async () => {
       await starting.press(person, channel, root, 'choose_again');
       await starting.form(person);
-      await scene.slack.submitView(person, { ...starting.filled(person), skill: 'summary' });
+      await starting.send(person, { ...starting.filled(person), skill: 'summary' });
     };
     await choose();
     const other = starting.ask(person, channel, 'slowly another one');

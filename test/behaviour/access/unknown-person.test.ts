@@ -26,7 +26,7 @@ describe.concurrent('while Slack does not say who a person is', () => {
   test('they are told that their message waits before Slack has answered at all', async ({
     onTestFinished,
   }) => {
-    const starting = await openStartFormScene({}, onTestFinished);
+    const starting = await openStartFormScene({ limits: { lookupMs: 1_500 } }, onTestFinished);
     const { scene } = starting;
     const { channel, person } = starting.personInChannel();
     const { promise: until, resolve: mend } = Promise.withResolvers<void>();
@@ -68,7 +68,8 @@ describe.concurrent('while Slack does not say who a person is', () => {
   });
 
   test('the form is refused and keeps what they typed', async ({ onTestFinished }) => {
-    const starting = await openStartFormScene({}, onTestFinished);
+    const limits = { windowLookupMs: 1_000 };
+    const starting = await openStartFormScene({ limits }, onTestFinished);
     const { scene } = starting;
     const { channel, person } = starting.personInChannel();
     const mend = scene.slack.faults.add(silent);

@@ -21,7 +21,7 @@ function access(usual: AllowedUsers, set: Partial<Settings> = {}): RelayDeps {
         inForce: async () => ({ ...DEFAULT_SETTINGS, ...set }),
       },
     },
-    settings: { allowedUsers: usual, answers: EVERYWHERE, allowedBots: ['B0USUAL'] },
+    settings: { allowedUsers: usual, answers: EVERYWHERE, lookupMs: 1_500, allowedBots: ['B0USUAL'] },
   };
   return deps as unknown as RelayDeps;
 }

@@ -64,7 +64,13 @@ function house(
       audit: { addRefusal: async (entry: object) => void trail.push({ kind: 'refusal', ...entry }) },
     },
     log: silentLog,
-    settings: { taskControl: by, allowedUsers: 'members', answers: EVERYWHERE, allowedBots: [] },
+    settings: {
+      taskControl: by,
+      allowedUsers: 'members',
+      answers: EVERYWHERE,
+      lookupMs: 1_500,
+      allowedBots: [],
+    },
     workspace: () => ({ people, posting, membership: { statusOf: async () => more.place ?? 'member' } }),
   };
   return { deps: deps as unknown as RelayDeps, asked, told, trail };

@@ -117,7 +117,7 @@ describe('what Slack says of a conversation', () => {
     };
     const deps = {
       store: { settings: { inForce: async () => ({ ...DEFAULT_SETTINGS, ...set }) } },
-      settings: { answers: EVERYWHERE },
+      settings: { answers: EVERYWHERE, lookupMs: 1_500 },
       workspace: () => ({ people }),
     } as unknown as RelayDeps;
     return {

@@ -34,7 +34,13 @@ test('a stop reaches the next turn, too, where the one before ends while Slack s
     }
     return { id, name: id, kind: 'member', isAdmin: false };
   };
-  const settings = { taskControl: 'channel', allowedUsers: 'members', answers: EVERYWHERE, allowedBots: [] };
+  const settings = {
+    taskControl: 'channel',
+    allowedUsers: 'members',
+    answers: EVERYWHERE,
+    lookupMs: 1_500,
+    allowedBots: [],
+  };
   const membership = { statusOf: async () => 'member' };
   const workspace = () => ({ people: { personNow: person }, membership });
   const deps = { store, settings, log: silentLog, workspace };

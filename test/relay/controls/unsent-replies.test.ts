@@ -16,7 +16,13 @@ const store = new Store(kysely);
 async function pressIn(thread_ts: string, person: string) {
   const thread = { workspace: 'T1', channel: 'C1', thread_ts };
   await store.threads.adopt(thread, { account_id: 'a', user_id: person, ts: thread_ts });
-  const settings = { taskControl: 'channel', allowedUsers: 'members', answers: EVERYWHERE, allowedBots: [] };
+  const settings = {
+    taskControl: 'channel',
+    allowedUsers: 'members',
+    answers: EVERYWHERE,
+    lookupMs: 1_500,
+    allowedBots: [],
+  };
   const people = { personNow: async (id: string) => ({ id, kind: 'member', isAdmin: false }) };
   const workspace = () => ({ people, membership: { statusOf: async () => 'member' } });
   const deps = { store, settings, log: silentLog, workspace } as unknown as RelayDeps;

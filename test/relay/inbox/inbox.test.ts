@@ -13,7 +13,7 @@ import { freshDatabase } from '../../support/fresh-database.ts';
 const database = await freshDatabase();
 const store = new Store(database.kysely);
 const deps = {
-  settings: { listenMode: 'conversation', answers: EVERYWHERE, stopWords: [] },
+  settings: { listenMode: 'conversation', answers: EVERYWHERE, lookupMs: 1_500, stopWords: [] },
   workspace: () => undefined,
   rowsKeptDays: Number.POSITIVE_INFINITY,
   store,

@@ -32,8 +32,6 @@ export interface ConnectionPoolOptions {
    * gives each transaction another one.
    */
   addresses: DatabaseAddresses;
-  /** After how long a new connection gives up (ms), if not after the usual time. */
-  connectTimeoutMs?: number;
   /** Called when a connection that stands proves useless: the others may be, too. */
   onUseless?: () => void;
   /** Called when a statement fails because the server's disk is full. */
@@ -48,9 +46,9 @@ export class ConnectionPool {
 
   constructor(options: ConnectionPoolOptions) {
     this.options = options;
-    const { name, maxConnections, timeoutMs, addresses, connectTimeoutMs, log } = options;
+    const { name, maxConnections, timeoutMs, addresses, log } = options;
     this.#pool = new pg.Pool({
-      Client: databaseClientClass(addresses, connectTimeoutMs),
+      Client: databaseClientClass(addresses),
       application_name: name,
       max: maxConnections,
       // One stays open: a new one takes five round trips, and an acknowledgement has three seconds.

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { within } from '../calls/retries-and-waits.ts';
-import { READ_ONLY_SENTENCE, READ_ONLY_SQLSTATE, StoreError } from './errors.ts';
+import { connectionError, READ_ONLY_SENTENCE, READ_ONLY_SQLSTATE, StoreError } from './errors.ts';
 
 declare module 'pg' {
   interface ClientBase {
@@ -13,6 +13,8 @@ declare module 'pg' {
 
 /** A new connection gives up after this time (ms): even with 400 ms to the server, it takes less. */
 const CONNECT_TIMEOUT_MS = 4_000;
+/** How long each host may take at the start (ms), if no URL says so: a hosted database that sleeps takes seconds to wake. */
+const FIRST_CONNECT_TIMEOUT_MS = 30_000;
 /** A connection on which nothing was sent for this long is probed by TCP (ms). */
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
@@ -36,27 +38,48 @@ export class DatabaseAddresses {
   readonly #addresses: readonly pg.ClientConfig[];
   /** They are those of a pooler, which gives each transaction another connection. */
   readonly isPooled: boolean;
+  readonly #firstConnectMs: number;
   #current = 0;
 
-  /** `at`: one address, or a URL, which may name several hosts, separated by commas, like that of libpq. */
+  /**
+   * `at`: one address, or a URL, which like that of libpq may name several hosts, separated by commas, and how long each of
+   * them may take at the start (`connect_timeout`, in seconds).
+   */
   constructor(at: string | pg.ClientConfig, isPooled = false) {
     this.#addresses = typeof at === 'string' ? hostsOf(at) : [at];
     this.isPooled = isPooled;
+    const seconds = typeof at === 'string' ? /[?&]connect_timeout=([1-9]\d*)/.exec(at)?.[1] : undefined;
+    this.#firstConnectMs = seconds === undefined ? FIRST_CONNECT_TIMEOUT_MS : Number(seconds) * 1_000;
   }
 
   get current(): pg.ClientConfig {
     return this.#addresses[this.#current] ?? {};
   }
 
-  /** Moves on to one that accepts writes, if there are several. */
+  /**
+   * Moves to the first host that accepts writes. Each has its whole time, as with libpq; while it is silent, the next is tried
+   * beside it. Throws the StoreError of the first if none does.
+   */
   async findWritable(): Promise<void> {
-    for (let left = this.#addresses.length - 1; left > 0; left -= 1) {
-      const client = new (databaseClientClass(this))();
-      const found = await client.connect().then(
-        () => true,
-        () => false,
-      );
-      if (found) return client.end();
+    const tries: Promise<number>[] = [];
+    for (const host of this.#addresses.keys()) {
+      tries.push(this.#tryHost(host));
+      const found = Promise.any(tries).catch(() => undefined);
+      if ((await within(CONNECT_TIMEOUT_MS, found, undefined)) !== undefined) break;
+    }
+    this.#current = await Promise.any(tries).catch(() => tries[0] ?? 0);
+  }
+
+  /** Connects to one of the hosts, once, and returns its number. Throws a StoreError. */
+  async #tryHost(host: number): Promise<number> {
+    const only = new DatabaseAddresses(this.#addresses[host] ?? {}, this.isPooled);
+    try {
+      const client = new (databaseClientClass(only, this.#firstConnectMs))();
+      await client.connect();
+      await within(CONNECT_TIMEOUT_MS, client.end(), undefined);
+      return host;
+    } catch (error) {
+      throw connectionError(error);
     }
   }
 

@@ -44,8 +44,6 @@ export interface DatabaseOptions {
 const DEFAULT_CONNECTIONS = 9;
 /** Limits of a statement, and of the wait for a connection (ms); ours take milliseconds. */
 const TIMEOUT_MS = { turns: 8_000, acknowledgements: 2_500, leases: 2_500 };
-/** The first connection gives up after this time (ms): a hosted database that sleeps takes seconds to wake. */
-const FIRST_CONNECT_TIMEOUT_MS = 30_000;
 /** Until this long (ms) after the start, nothing is said about the database's silence. */
 const QUIET_MS = 4_000;
 /** How long the search for trouble may take (ms): a probe must not hang. */
@@ -60,8 +58,9 @@ const DISK_FULL_MS = 20_000;
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { url, directUrl, embedded, log, maxConnections = DEFAULT_CONNECTIONS, isCommand = false } = options;
   const addresses = new DatabaseAddresses(url ?? embedded?.connection ?? {}, directUrl !== undefined);
-  await addresses.findWritable();
   const direct = directUrl === undefined ? addresses : new DatabaseAddresses(directUrl);
+  const found = Promise.all([...new Set([addresses, direct])].map((each) => each.findWritable()));
+  await toldIfLate(QUIET_MS, found, () => log.warn('the database has not answered yet; still trying'));
   const pools: ConnectionPool[] = [];
   let diskFullUntil = 0;
   const openPool = (use: keyof typeof TIMEOUT_MS, max: number) => {
@@ -86,12 +85,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     name: 'taskthread migrations',
     maxConnections: 1,
     addresses: direct,
-    connectTimeoutMs: FIRST_CONNECT_TIMEOUT_MS,
     log,
   });
-  const say = () => log.warn('the database has not answered yet; still trying');
   try {
-    (await toldIfLate(QUIET_MS, migrationPool.connect(), say)).release();
     await migrate(kyselyOn(migrationPool), log);
   } finally {
     await migrationPool.end();
@@ -138,7 +134,7 @@ export type SchemaCheck = Awaited<ReturnType<typeof checkSchema>>;
 
 /**
  * Inspects a database, by its URL or the embedded server's address, without changing it; `isPooled`: the URL is that of a
- * pooler. Throws a StoreError.
+ * pooler. It waits for a database that sleeps. Throws a StoreError.
  */
 export async function checkSchema(at: string | pg.ClientConfig, log: Logger, isPooled = false) {
   const addresses = new DatabaseAddresses(at, isPooled);

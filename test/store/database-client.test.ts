@@ -141,8 +141,7 @@ describe.skipIf(!hasPgbouncer)('behind a pooler', () => {
     ['default_transaction_isolation', ODD.default_transaction_isolation],
   ])('a start is refused with the command that mends %s', async (name, value) => {
     const { url, directUrl, connection } = await pooled({ [name]: value });
-    const { pool } = await opened({ url, directUrl, log: silentLog });
-    const refused = await pool.query('select 1').then(String, String);
+    const refused = await openDatabase({ url, directUrl, log: silentLog }).then(String, String);
     const [, command = ''] = /run "(alter role [^"]*)", and restart the pooler/.exec(refused) ?? [];
     expect(command).toContain(name);
     const direct = new pg.Client(connection);

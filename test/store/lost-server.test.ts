@@ -1,10 +1,12 @@
 import { sql } from 'kysely';
+import { pino } from 'pino';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { DatabaseProxy } from '../../sandbox/chaos/database-proxy.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { Jobs } from '../../src/store/jobs/jobs.ts';
 import { copyTemplateDatabase, dropDatabase } from '../support/fresh-database.ts';
 import { silentLog } from '../support/silent-log.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const unavailable = { name: 'StoreError', code: 'unavailable' };
 
@@ -94,6 +96,42 @@ describe('a server that is lost', () => {
     const database = await openDatabase({ url, log: silentLog });
     expect(await database.findTrouble()).toBeUndefined();
     await database.close();
+  });
+
+  test('has as long to wake at a start where the address has another host that is down', async () => {
+    const { proxies, connection, database } = await openBehindProxies();
+    const [proxy] = proxies;
+    if (proxy === undefined) throw new Error('There is one.');
+    await database.close();
+    proxy.latencyMs = 6_000;
+    const lines: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
+    const opening = openDatabase({ url: addressOn(`127.0.0.1:${proxy.port},127.0.0.1:1`, connection), log });
+    const opened = opening.then((one) => one.close());
+    await waitFor(() => expect(lines.join('')).toContain('the database has not answered yet'));
+    proxy.latencyMs = 0;
+    await expect(opened).resolves.toBeUndefined();
+  });
+
+  test('does not keep a start waiting for a host that is silent while another one works', async () => {
+    const { proxies, connection, database } = await openBehindProxies(2);
+    const [silent, other] = proxies.map(({ port }) => `127.0.0.1:${port}`);
+    await database.close();
+    proxies[0]?.vanish();
+    const url = `${addressOn(`${silent},${other}`, connection)}?connect_timeout=600`;
+    const opened = await openDatabase({ url, log: silentLog });
+    expect(await opened.findTrouble()).toBeUndefined();
+    await opened.close();
+  });
+
+  test('is given up at a start after the connect_timeout of the address', async () => {
+    const { proxies, connection, database } = await openBehindProxies();
+    const [proxy] = proxies;
+    if (proxy === undefined) throw new Error('There is one.');
+    await database.close();
+    proxy.latencyMs = 2_500;
+    const url = `${addressOn(`127.0.0.1:${proxy.port}`, connection)}?connect_timeout=1`;
+    await expect(openDatabase({ url, log: silentLog })).rejects.toMatchObject(unavailable);
   });
 
   test('says so where it accepts no more writes, and its connections are given up', async () => {

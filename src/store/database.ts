@@ -45,7 +45,7 @@ const DEFAULT_CONNECTIONS = 9;
 /** Limits of a statement, and of the wait for a connection (ms); ours take milliseconds. */
 const TIMEOUT_MS = { turns: 8_000, acknowledgements: 2_500, leases: 2_500 };
 /** Until this long (ms) after the start, nothing is said about the database's silence. */
-const QUIET_MS = 4_000;
+export const QUIET_MS = 4_000;
 /** How long the search for trouble may take (ms): a probe must not hang. */
 const TROUBLE_TIMEOUT_MS = 2_000;
 /** How long the disk counts as full after a statement has lacked room (ms): longer than the pauses between tries. */

@@ -6,6 +6,7 @@ import { generate } from 'selfsigned';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { DatabaseProxy } from '../../sandbox/chaos/database-proxy.ts';
 import { startInProcessSandbox } from '../../sandbox/in-process-sandbox.ts';
 import { closeServer, listenLocally } from '../../sandbox/local-server.ts';
 import { connectionUrl } from '../../sandbox/postgres-server.ts';
@@ -294,6 +295,25 @@ describe('the doctor', () => {
     expect(full.amiss).toMatch(/^FAIL {2}disk .*DATA_FOLDER. Free/m);
     expect(full.amiss).toMatch(/^FAIL {2}database .*DATA_FOLDER/m);
   });
+});
+
+test('the doctor waits for a database that sleeps, and says so', async () => {
+  const connection = await copyTemplateDatabase();
+  onTestFinished(() => dropDatabase(connection));
+  const proxy = await DatabaseProxy.start(() => connection);
+  onTestFinished(() => proxy.stop());
+  proxy.latencyMs = 6_000;
+  const lines: string[] = [];
+  const { host, port, user, database } = { ...connection, ...proxy.connection };
+  const DATABASE_URL = `postgres://${user}@${host}:${port}/${database}`;
+  await runChecks({ ...bySocket, DATABASE_URL }, (line) => {
+    lines.push(line);
+    if (line.includes('it has not answered yet')) proxy.latencyMs = 0;
+  });
+  expect(lines.filter((line) => /^\S+ +database/.test(line))).toEqual([
+    expect.stringMatching(/^OK +database +it has not answered yet; waiting/),
+    expect.stringMatching(/^OK +database +PostgreSQL/),
+  ]);
 });
 
 test('the doctor says whether this release may run on a database that a newer one has used', async () => {

@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
+import { within } from '../../calls/retries-and-waits.ts';
 import type { Config } from '../../config.ts';
 import type { ServerConnection } from '../../postgres/data-folder.ts';
 import { errorMessage } from '../../postgres/errors.ts';
-import { checkSchema, type SchemaCheck } from '../../store/database.ts';
+import { checkSchema, QUIET_MS, type SchemaCheck } from '../../store/database.ts';
 import { StoreError } from '../../store/errors.ts';
 import { Keyring } from '../../store/workspaces/encryption.ts';
 import { embeddedServer } from '../command-runner.ts';
@@ -22,7 +23,11 @@ export const checkDatabase: Check = async function* (config, tools) {
     await using cleanup = new AsyncDisposableStack();
     const embedded = await embeddedServer(config, tools.log, cleanup);
     const isPooled = config.DATABASE_DIRECT_URL !== undefined;
-    const schema = await checkSchema(embedded?.connection ?? config.DATABASE_URL ?? '', tools.log, isPooled);
+    const at = embedded?.connection ?? config.DATABASE_URL ?? '';
+    const asked = checkSchema(at, tools.log, isPooled);
+    if ((await within(QUIET_MS, asked, undefined)) === undefined)
+      yield 'it has not answered yet; waiting as long as a start does';
+    const schema = await asked;
     requireUsable(schema, tools.now());
     yield `PostgreSQL ${schema.serverVersion}, ${describeMigrations(schema)}`;
     yield* checkEncryptionKeys(config, schema);

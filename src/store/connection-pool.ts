@@ -11,10 +11,12 @@ import {
   isConnectionLost,
   isConnectionUseless,
 } from './database-client.ts';
-import { connectionError, isDiskFull, isOutdatedPlan, toStoreError } from './errors.ts';
+import { connectionError, isConnectionLimit, isDiskFull, isOutdatedPlan, toStoreError } from './errors.ts';
 
 /** The server ends a statement this long (ms) before we would drop its connection, where it still can. */
 const SERVER_HEAD_START_MS = 500;
+/** How long a pool makes do with the connections that it has (ms), once it was refused another one. */
+const MAKE_DO_MS = 60_000;
 /** The server ends transactions that idle this long (ms): a process that vanished must not keep its locks. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 8_000;
 
@@ -72,7 +74,7 @@ export class ConnectionPool {
   /** Takes a connection out of the pool. Throws a StoreError. */
   async connect(): Promise<PooledConnection> {
     // An invalid address is thrown at once.
-    const taken = (async () => this.#pool.connect())();
+    const taken = (async () => this.#take())();
     try {
       const client = await answerInTime(this.options.timeoutMs, taken, CONNECT_TIMEOUT);
       return new PooledConnection(client, this.options);
@@ -80,6 +82,23 @@ export class ConnectionPool {
       // One that comes too late serves others.
       taken.then((client) => client.release()).catch(() => undefined);
       throw connectionError(error);
+    }
+  }
+
+  /** Takes a connection; where the server or a pooler gives no more of them, one of those that there are. */
+  async #take(): Promise<pg.PoolClient> {
+    const { name: pool, maxConnections, log } = this.options;
+    for (let left = maxConnections; ; left -= 1) {
+      try {
+        return await this.#pool.connect();
+      } catch (error) {
+        const { options, totalCount } = this.#pool;
+        if (!isConnectionLimit(error) || totalCount === 0 || left === 0) throw error;
+        if (options.max === maxConnections)
+          log.warn({ err: connectionError(error), pool }, 'no more connections for now');
+        options.max = Math.max(1, options.max - 1);
+        setTimeout(() => Object.assign(options, { max: maxConnections }), MAKE_DO_MS).unref();
+      }
     }
   }
 

@@ -4,8 +4,10 @@ import type { Logger } from 'pino';
 import { toldIfLate, within } from '../calls/retries-and-waits.ts';
 import type { EmbeddedServer } from '../postgres/embedded-server.ts';
 import { errorMessage } from '../postgres/errors.ts';
+import { connectionLimit, LEAST_CONNECTIONS } from './connection-limit.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { DatabaseAddresses, databaseClientClass } from './database-client.ts';
+import { StoreError } from './errors.ts';
 import { BASELINE, migrate, migrations, readAppliedMigrations } from './migrations.ts';
 import type { Tables } from './schema.ts';
 import { ALL_ENCRYPTED } from './workspaces/encryption.ts';
@@ -87,14 +89,20 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     addresses: direct,
     log,
   });
+  let connections = maxConnections;
   try {
-    await migrate(kyselyOn(migrationPool), log);
+    const server = kyselyOn(migrationPool);
+    await migrate(server, log);
+    const limit = await connectionLimit(server, addresses, isCommand ? 0 : maxConnections);
+    if (limit !== undefined && limit.most < LEAST_CONNECTIONS) throw new StoreError('denied', limit.sentence);
+    connections = limit?.most ?? maxConnections;
+    if (limit !== undefined) log.warn({ connections }, `starting with fewer connections. ${limit.sentence}`);
   } finally {
     await migrationPool.end();
   }
   // One is for leases, one for the process's lock, and of the others two fifths for acknowledgements.
-  const forAcks = Math.max(1, Math.floor((maxConnections - 2) * 0.4));
-  const pool = openPool('turns', maxConnections - 2 - forAcks);
+  const forAcks = Math.max(1, Math.floor((connections - 2) * 0.4));
+  const pool = openPool('turns', connections - 2 - forAcks);
   const ackPool = openPool('acknowledgements', forAcks);
   const leasePool = openPool('leases', 1);
   let closed: Promise<unknown> | undefined;
@@ -134,13 +142,15 @@ export type SchemaCheck = Awaited<ReturnType<typeof checkSchema>>;
 
 /**
  * Inspects a database, by its URL or the embedded server's address, without changing it; `isPooled`: the URL is that of a
- * pooler. It waits for a database that sleeps. Throws a StoreError.
+ * pooler. `wanted` is how many connections a process is set to. It waits for a database that sleeps. Throws a StoreError.
  */
-export async function checkSchema(at: string | pg.ClientConfig, log: Logger, isPooled = false) {
+export async function checkSchema(at: string | pg.ClientConfig, log: Logger, isPooled = false, wanted = 0) {
   const addresses = new DatabaseAddresses(at, isPooled);
   await addresses.findWritable();
   const options = { name: 'taskthread doctor', maxConnections: 1, timeoutMs: 5_000, addresses, log };
   await using kysely = kyselyOn(new ConnectionPool(options));
+  // First of all: a connection of ours would count.
+  const limit = await connectionLimit(kysely, addresses, wanted);
   const { rows } = await sql<{ version: string; number: string; now: Date; mayCreate: boolean }>`
     select current_setting('server_version') as version, current_setting('server_version_num') as number,
       clock_timestamp() as now,
@@ -170,5 +180,7 @@ export async function checkSchema(at: string | pg.ClientConfig, log: Logger, isP
     /** The workspaces and organisations that have installed the app, with the organisation that each belongs to. */
     installations: hasTables ? (await installed.execute(kysely)).rows : [],
     databaseTime: row.now,
+    /** If a process can have fewer connections than it is set to. */
+    connectionLimit: limit,
   };
 }

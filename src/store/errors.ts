@@ -42,6 +42,11 @@ export function isDiskFull(error: unknown): boolean {
   return DISK_FULL_CODES.test(errorCode(error) ?? '');
 }
 
+/** Whether a server, its limit for our role, or a pooler, in its own words, gives no more connections. */
+export function isConnectionLimit(error: unknown): boolean {
+  return errorCode(error) === '53300' || /max_\w*client_conn|max client/i.test(errorMessage(error));
+}
+
 /** Of Node and OpenSSL, and of `pg` for a server without TLS. */
 const TLS_FAILURES = /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|not support SSL|establishing an SSL/;
 
@@ -99,7 +104,10 @@ export function connectionError(error: unknown): StoreError {
 }
 
 function outage(cause: unknown): StoreError {
-  const message = `The database is unavailable (${errorMessage(cause)}): check that it runs and accepts connections.`;
+  const reason = errorMessage(cause);
+  const message = isConnectionLimit(cause)
+    ? `The database gives no more connections (${reason}): raise that limit, or lower DATABASE_CONNECTIONS of each process.`
+    : `The database is unavailable (${reason}): check that it runs and accepts connections.`;
   return new StoreError('unavailable', message, { cause });
 }
 

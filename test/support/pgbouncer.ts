@@ -21,8 +21,11 @@ export interface Pgbouncer {
   caFile: string;
 }
 
-/** Starts it on a free port; `whenDone` stops it. */
-export async function startPgbouncer(whenDone: (stop: () => Promise<void>) => void): Promise<Pgbouncer> {
+/** Starts it on a free port, with more settings; `whenDone` stops it. */
+export async function startPgbouncer(
+  whenDone: (stop: () => Promise<void>) => void,
+  more: readonly string[] = [],
+): Promise<Pgbouncer> {
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-pgbouncer-'));
   whenDone(() => rm(folder, { recursive: true, force: true }));
   await chmod(folder, 0o755);
@@ -49,6 +52,7 @@ export async function startPgbouncer(whenDone: (stop: () => Promise<void>) => vo
     'client_tls_sslmode = require',
     `client_tls_key_file = ${key}`,
     `client_tls_cert_file = ${cert}`,
+    ...more,
   ];
   const file = join(folder, 'pgbouncer.ini');
   await writeFile(file, settings.join('\n'));

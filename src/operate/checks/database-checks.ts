@@ -3,6 +3,7 @@ import { within } from '../../calls/retries-and-waits.ts';
 import type { Config } from '../../config.ts';
 import type { ServerConnection } from '../../postgres/data-folder.ts';
 import { errorMessage } from '../../postgres/errors.ts';
+import { LEAST_CONNECTIONS } from '../../store/connection-limit.ts';
 import { checkSchema, QUIET_MS, type SchemaCheck } from '../../store/database.ts';
 import { StoreError } from '../../store/errors.ts';
 import { Keyring } from '../../store/workspaces/encryption.ts';
@@ -24,12 +25,15 @@ export const checkDatabase: Check = async function* (config, tools) {
     const embedded = await embeddedServer(config, tools.log, cleanup);
     const isPooled = config.DATABASE_DIRECT_URL !== undefined;
     const at = embedded?.connection ?? config.DATABASE_URL ?? '';
-    const asked = checkSchema(at, tools.log, isPooled);
+    const asked = checkSchema(at, tools.log, isPooled, config.DATABASE_CONNECTIONS);
     if ((await within(QUIET_MS, asked, undefined)) === undefined)
       yield 'it has not answered yet; waiting as long as a start does';
     const schema = await asked;
     requireUsable(schema, tools.now());
     yield `PostgreSQL ${schema.serverVersion}, ${describeMigrations(schema)}`;
+    const { connectionLimit: limit } = schema;
+    if (limit !== undefined)
+      yield { what: 'connections', ok: limit.most >= LEAST_CONNECTIONS, message: limit.sentence };
     yield* checkEncryptionKeys(config, schema);
     yield* checkInstallations(config, schema);
   } catch (error) {

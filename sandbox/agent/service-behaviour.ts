@@ -6,6 +6,8 @@ const MEBIBYTE = 1024 * 1024;
 
 /** The service's behaviour where its document leaves it open; by default strict. */
 export const behaviourSchema = z.object({
+  /** Ids are digits, from this number on; `null` for ids with a prefix. */
+  numbersFrom: z.bigint().nullable().default(null),
   /** Format of error bodies. */
   errorBody: z
     .literal(['detail', 'detail-list', 'error-message', 'error', 'message', 'title', 'text'])

@@ -9,6 +9,7 @@ import type {
   TaskStatus,
 } from './records.ts';
 import { newId } from './records.ts';
+import type { ServiceBehaviour } from './service-behaviour.ts';
 import { notFound } from './service-refusal.ts';
 
 /** A new status of a task or message. */
@@ -23,9 +24,17 @@ export class ServiceState {
   readonly files = new Map<string, FileRecord>();
   readonly #listeners = new Set<(change: StatusChange) => void>();
   readonly now: () => number;
+  readonly #behaviour: Pick<ServiceBehaviour, 'numbersFrom'>;
+  #numbers = 0n;
 
-  constructor(now: () => number) {
+  constructor(now: () => number, behaviour: Pick<ServiceBehaviour, 'numbersFrom'>) {
     this.now = now;
+    this.#behaviour = behaviour;
+  }
+
+  #newId(kind: Parameters<typeof newId>[0]): string {
+    const { numbersFrom } = this.#behaviour;
+    return numbersFrom === null ? newId(kind) : String(numbersFrom + this.#numbers++);
   }
 
   project(customer: string, id: string): ProjectRecord {
@@ -57,14 +66,14 @@ export class ServiceState {
 
   addProject(customer: string, title: string, description: string): ProjectRecord {
     const at = this.now();
-    const project = { id: newId('prj'), customer, title, description, createdAt: at, updatedAt: at };
+    const project = { id: this.#newId('prj'), customer, title, description, createdAt: at, updatedAt: at };
     this.projects.set(project.id, project);
     return project;
   }
 
   addTask(project: ProjectRecord, title: string, model: string): TaskRecord {
     const task: TaskRecord = {
-      id: newId('tsk'),
+      id: this.#newId('tsk'),
       project,
       title,
       model,
@@ -85,7 +94,7 @@ export class ServiceState {
     more: Partial<MessageRecord> = {},
   ): MessageRecord {
     const message: MessageRecord = {
-      id: newId('msg'),
+      id: this.#newId('msg'),
       taskId: task.id,
       role,
       content,
@@ -104,14 +113,14 @@ export class ServiceState {
   }
 
   addFile(fields: Pick<FileRecord, 'project' | 'name' | 'mime' | 'size' | 'purpose' | 'ready'>): FileRecord {
-    const id = newId('file');
+    const id = this.#newId('file');
     const file: FileRecord = { ...fields, id, key: `files/${id}`, createdAt: this.now(), uploadId: null };
     this.files.set(id, file);
     return file;
   }
 
   addResult(task: TaskRecord, file: FileRecord): ResultRecord {
-    const result = { id: newId('res'), file, createdAt: this.now(), reconciled: false };
+    const result = { id: this.#newId('res'), file, createdAt: this.now(), reconciled: false };
     task.results.push(result);
     return result;
   }

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { idUpTo } from '../calls/json.ts';
 
 /** Tool names are stored in the audit trail (characters). */
 const MAX_TOOL_NAME_LENGTH = 100;
 const MAX_CALL_ID_LENGTH = 200;
 
 /** The id of a tool call; '' without one that could be found again. */
-const callIdSchema = z.string().max(MAX_CALL_ID_LENGTH).catch('');
+const callIdSchema = idUpTo(MAX_CALL_ID_LENGTH).catch('');
 
 const textBlockSchema = z
   .object({ type: z.literal('text'), text: z.string() })

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { firstTextAt, valueAt } from '../calls/json.ts';
+import { firstTextAt, idUpTo, valueAt } from '../calls/json.ts';
 import type { ServiceOptions } from './service-options.ts';
-import { MAX_ID_LENGTH, MAX_LINK_LENGTH } from './service-schema.ts';
+import { MAX_LINK_LENGTH, optionalIdSchema } from './service-schema.ts';
 
 export interface NewTask {
   readonly projectId: string;
@@ -117,10 +117,11 @@ export function finalizeBody(
 /** Characters of a cursor, which goes into an address. */
 const MAX_CURSOR_LENGTH = 4_000;
 
+const cursorSchema = idUpTo(MAX_CURSOR_LENGTH).nullable().catch(null);
+
 /** The cursor to the next page of a list, or null. `lastId`: of the page's last item, in case the list does not name it. */
 export function nextCursor(raw: unknown, { cursorField }: ServiceOptions, lastId?: string): string | null {
-  const cursor = valueAt(raw, cursorField) ?? (cursorField === 'last_id' ? lastId : null);
-  return typeof cursor === 'string' && cursor !== '' && cursor.length <= MAX_CURSOR_LENGTH ? cursor : null;
+  return cursorSchema.parse(valueAt(raw, cursorField) ?? (cursorField === 'last_id' ? lastId : null));
 }
 
 /** Leaves out the field whose name is empty; JSON itself leaves out those that are undefined. */
@@ -146,10 +147,11 @@ export function startedUploadSchema(serviceOptions: ServiceOptions) {
   return z
     .looseObject({
       upload_type: z.unknown().optional(),
-      upload_id: z.string().min(1).max(MAX_UPLOAD_ID_LENGTH).nullable().catch(null),
+      upload_id: idUpTo(MAX_UPLOAD_ID_LENGTH).nullable().catch(null),
     })
     .transform((wire, context): StartedUpload => {
-      const fileId = firstTextAt(wire, serviceOptions.uploadFileIdFields, MAX_ID_LENGTH);
+      const fileIds = serviceOptions.uploadFileIdFields.map((path) => valueAt(wire, path));
+      const fileId = fileIds.map((id) => optionalIdSchema.parse(id)).find((id) => id !== null) ?? null;
       const url = firstTextAt(wire, serviceOptions.uploadUrlFields, MAX_LINK_LENGTH);
       const multipart = wire.upload_type === 'multipart' || (url === null && wire.upload_id !== null);
       const uploadId = multipart ? wire.upload_id : null;

@@ -1,6 +1,6 @@
 import camelcaseKeys from 'camelcase-keys';
 import { z } from 'zod';
-import { countedListOf, firstTextAt, listOf } from '../calls/json.ts';
+import { countedListOf, firstTextAt, idUpTo, listOf } from '../calls/json.ts';
 import { contentSchema, truncatedCopy } from './content-blocks.ts';
 
 /*
@@ -10,7 +10,8 @@ import { contentSchema, truncatedCopy } from './content-blocks.ts';
 
 /** Ids are logged with each step: a longer one counts as invalid (characters). */
 export const MAX_ID_LENGTH = 200;
-const idSchema = z.string().min(1).max(MAX_ID_LENGTH);
+const idSchema = idUpTo(MAX_ID_LENGTH);
+export const optionalIdSchema = idSchema.nullable().catch(null);
 const MAX_NAME_LENGTH = 1_000;
 /** Characters of an agent's error text or a description: more than a thread or a form shows. */
 const MAX_TEXT_LENGTH = 4_000;
@@ -34,8 +35,6 @@ const utcTimeSchema = z
   .transform((time) => (/[T ][^+\-Zz]*$/.test(time) ? `${time}Z` : time))
   .nullable()
   .catch(null);
-/** An id, word or cursor. */
-const optionalWordSchema = optionalText(MAX_ID_LENGTH);
 const errorSchema = z.unknown().optional().transform(errorText);
 const mimeTypeSchema = nameSchema.transform((type) => type || 'application/octet-stream');
 /** Bytes; null if the service does not say so in digits. */
@@ -93,7 +92,7 @@ const reviewSchema = record({
   /** Values not documented; `running`, `completed`, `failed` are expected. */
   status: statusWordSchema,
   /** The message that holds the findings. */
-  message_id: optionalWordSchema,
+  message_id: optionalIdSchema,
   error_message: errorSchema,
 });
 
@@ -115,15 +114,10 @@ export const taskSchema = record({
 export type Task = z.output<typeof taskSchema>;
 
 /** Null if the service does not name every file. */
-const fileIdsSchema = z
-  .array(z.unknown())
-  .transform((ids) => (ids.every(isId) ? ids : null))
+const fileIdsSchema = countedListOf(idSchema)
+  .transform(({ items, leftOut }) => (leftOut > 0 ? null : items))
   .nullable()
   .catch(null);
-
-function isId(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= MAX_ID_LENGTH;
-}
 
 export const messageSchema = record({
   id: idSchema,
@@ -140,7 +134,7 @@ export const messageSchema = record({
   /** The beginning of the agent's error text. */
   error: errorSchema,
   /** What an assistant message replies to. */
-  input: record({ user_message_id: optionalWordSchema, file_ids: fileIdsSchema }).nullable().catch(null),
+  input: record({ user_message_id: optionalIdSchema, file_ids: fileIdsSchema }).nullable().catch(null),
 }).transform(({ finishReason, content = null, ...message }, context) => {
   const { role, status, error } = message;
   if (content === null && (role === 'user' || (status === 'completed' && error === null))) {
@@ -206,8 +200,8 @@ function listSchema<Item extends z.ZodType>(item: Item) {
       .unknown()
       .optional()
       .transform((more) => more === true || more === 'true'),
-    first_id: optionalWordSchema,
-    last_id: optionalWordSchema,
+    first_id: optionalIdSchema,
+    last_id: optionalIdSchema,
   }).transform(({ data, ...page }) => ({ ...data, ...page }));
 }
 

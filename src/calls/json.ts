@@ -6,14 +6,25 @@ const BYTE_ORDER_MARK = /^\uFEFF/;
 /** A text, or a number that Python writes and JSON lacks. Never tried twice at one place, however a text ends. */
 const TEXT_OR_BARE_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"?|-?\b(?:NaN|Infinity)\b/gs;
 
-/** Parses JSON that comes from outside, with a byte order mark or Python's bare numbers, too; undefined for anything else. */
+/** Where whole numbers may be too large for JavaScript. */
+const LARGE_INTEGER = /[[:,]\s*-?\d{16,}\s*[\],}]/;
+
+/**
+ * Parses JSON that comes from outside, with a byte order mark or Python's bare numbers, too; undefined for anything else.
+ * A whole number that JavaScript would round becomes a text of its digits: it may be an id.
+ */
 export function parseJson(text: unknown): unknown {
   const json = String(text).replace(BYTE_ORDER_MARK, '');
   try {
-    return JSON.parse(json);
+    return LARGE_INTEGER.test(json) ? JSON.parse(json, exactInteger) : JSON.parse(json);
   } catch {
     return /NaN|Infinity/.test(json) ? parseBareNumbers(json) : undefined;
   }
+}
+
+function exactInteger(_: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
+  const isRounded = typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source);
+  return isRounded ? source : value;
 }
 
 /** `NaN`, `Infinity` and `-Infinity` become null, as `JSON.stringify` writes them. */
@@ -47,6 +58,14 @@ export function firstTextAt(
     if (typeof text === 'string' && text !== '' && text.length <= maxLength) return text;
   }
   return null;
+}
+
+/** An id of so many characters at most; one that the service sends as a whole number is read as its digits. */
+export function idUpTo(maxCharacters: number) {
+  return z.preprocess(
+    (id) => (Number.isSafeInteger(id) ? String(id) : id),
+    z.string().min(1).max(maxCharacters),
+  );
 }
 
 /** A list with more unreadable items is refused: each takes about 10 µs. */

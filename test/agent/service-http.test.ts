@@ -147,7 +147,7 @@ describe('a call that creates or sends', () => {
   });
 
   test('has an unknown outcome if its response cannot be read', async () => {
-    await using server = await localServer((_, response) => response.end('{"id":1}'));
+    await using server = await localServer((_, response) => response.end('{"id":0.5}'));
     const error = await failure(clientOf(server.origin).startTask(newTask));
     expect(error).toMatchObject({ code: 'not_understood', outcome: 'unknown', status: 200 });
     expect(error.message).toContain('id (invalid_type)');

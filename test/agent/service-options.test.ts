@@ -76,6 +76,10 @@ describe('the response to the start of an upload', () => {
     }
   });
 
+  test('may have whole numbers for its ids', () => {
+    expect(schema.parse({ id: 4711, upload_id: 12 })).toMatchObject({ fileId: '4711', uploadId: '12' });
+  });
+
   test('has no parts below what storages accept, and no headers above 8 KiB', () => {
     const started = { id: 'f', upload_type: 'multipart', upload_id: 'u', part_size: 7 };
     expect(schema.parse(started).partBytes).toBe(5 * 1024 * 1024);

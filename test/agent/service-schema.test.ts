@@ -37,10 +37,11 @@ describe('a message', () => {
   test('distinguishes missing file ids from an empty list', () => {
     const fileIds = (file_ids: unknown) =>
       messageSchema.parse({ ...least, input: { file_ids } }).input?.fileIds;
-    expect([null, [], ['f'], ['f', 1], ['f', null], 'f'].map(fileIds)).toEqual([
+    expect([null, [], ['f'], ['f', 1], ['f', 0.5], ['f', null], 'f'].map(fileIds)).toEqual([
       null,
       [],
       ['f'],
+      ['f', '1'],
       null,
       null,
       null,
@@ -211,7 +212,7 @@ describe.each(responses)('the $name', ({ name, schema, whole }) => {
   });
 
   test.each(Object.keys(whole))('is refused without its %s, where that is essential', (field) => {
-    const without = [MISSING, null, 5, true].map((value) => withField(whole, [field, value]));
+    const without = [MISSING, null, 0.5, true].map((value) => withField(whole, [field, value]));
     const isRefused = without.map((wire) => !schema.safeParse(wire).success);
     expect(isRefused).toEqual(without.map(() => essential.includes(field)));
   });
@@ -219,7 +220,15 @@ describe.each(responses)('the $name', ({ name, schema, whole }) => {
 
 describe('a list', () => {
   test('leaves out the items that cannot be read, and counts them', () => {
-    const bad = fc.constantFrom<unknown>(null, 5, 'm', {}, [], { ...least, id: 5 }, { ...least, role: null });
+    const bad = fc.constantFrom<unknown>(
+      null,
+      5,
+      'm',
+      {},
+      [],
+      { ...least, id: 0.5 },
+      { ...least, role: null },
+    );
     const items = fc.array(fc.oneof(fc.constant(least), bad));
     fc.assert(
       fc.property(items, (data) => {
@@ -257,6 +266,24 @@ describe('a list', () => {
       ...Array(5).fill(null),
     ]);
   });
+});
+
+test('an id may be a whole number, which is read as its digits', () => {
+  expect(projectSchema.parse({ id: 4711 }).id).toBe('4711');
+  expect(resultFileSchema.parse({ result_id: 0 }).id).toBe('0');
+  expect(taskSchema.parse({ id: 1, reviews: [{ message_id: 2 }] }).reviews[0]?.messageId).toBe('2');
+  const input = { user_message_id: 3, file_ids: [4] };
+  expect(messageSchema.parse({ ...least, input }).input).toEqual({ userMessageId: '3', fileIds: ['4'] });
+  expect(messageListSchema.parse({ data: [], last_id: 5, first_id: 0.5 })).toMatchObject({
+    lastId: '5',
+    firstId: null,
+  });
+  const call = contentBlockSchema.parse({ type: 'tool_use', id: 6 });
+  expect([call, contentBlockSchema.parse({ type: 'tool_result', tool_use_id: 6 })]).toMatchObject([
+    { id: '6' },
+    { toolUseId: '6' },
+  ]);
+  for (const id of [0.5, 2 ** 53, Number.NaN]) expect(projectSchema.safeParse({ id }).success).toBe(false);
 });
 
 describe('a content block', () => {

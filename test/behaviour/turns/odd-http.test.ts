@@ -62,6 +62,20 @@ describe('a service and its storage that answer', () => {
     expect(scene.sentToAgent(`read these, ${what}`).texts).toHaveLength(1);
   });
 
+  test.for([
+    ['small', 4_711n],
+    ['too large for JavaScript', 2n ** 60n],
+  ] as const)('with ids that are numbers, %s: a question with files is answered', async ([what, from]) => {
+    agent.behaviour.numbersFrom = from;
+    agent.behaviour.oddHttp = () => ({ rewrite: (json) => json.replaceAll(/"(\d{4,})"/g, '$1') });
+    const channel = scene.channel();
+    const root = scene.ask(channel, `numbered, ${what}`, { files: [small, large] });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('I read 2 files at attempt 1.');
+    expect(await sharedFiles(channel, root)).toEqual([picture.toString('latin1'), table]);
+    expect(scene.sentToAgent(`numbered, ${what}`).texts).toHaveLength(1);
+  });
+
   test('with errors in that form say the same', async () => {
     agent.behaviour.oddHttp = () => ({ coding: 'gzip' });
     agent.faults.add({

@@ -1,4 +1,4 @@
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction, Socket } from 'node:net';
 import { promisify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import {
@@ -99,9 +99,38 @@ function withoutBrackets(host: string): string {
   return host.replace(/^\[|\]$/g, '');
 }
 
-/** Connections for opening tunnels: a proxy that does not open one counts as one that cannot be reached. */
+/** Connections for opening tunnels: a proxy that opens none that can be used counts as one that cannot be reached. */
 function connectionsToProxy(origin: URL, options: object, timeoutMs = CONNECT_TIMEOUT_MS): Pool {
-  return new Pool(origin, { ...options, ...CONNECTION_OPTIONS, headersTimeout: timeoutMs });
+  const pool = new Pool(origin, { ...options, ...CONNECTION_OPTIONS, headersTimeout: timeoutMs });
+  const open: OpenTunnel = pool.connect.bind(pool);
+  return Object.assign(pool, { connect: failingIfUnused(open) });
+}
+
+type OpenTunnel = (request: Dispatcher.ConnectOptions) => Promise<Pick<Dispatcher.ConnectData, 'socket'>>;
+
+/** So many tunnels to a host in a row may break before anything is sent through them. */
+const MAX_UNUSED_TUNNELS = 3;
+
+/**
+ * Opens tunnels, but throws once the last few to a host broke unused: undici opens another one for the same request each
+ * time, without end, and its signal does not stop that.
+ */
+export function failingIfUnused(open: OpenTunnel): OpenTunnel {
+  const unused = new Map<string, number>();
+  const count = (path: string) => unused.get(path) ?? 0;
+  return async (request) => {
+    const { path } = request;
+    if (count(path) >= MAX_UNUSED_TUNNELS) {
+      unused.delete(path);
+      throw new Error('Proxy response (200), but the last tunnels broke before their use');
+    }
+    const tunnel = await open(request);
+    const { socket } = tunnel;
+    if (!(socket instanceof Socket)) return tunnel;
+    const { bytesWritten } = socket;
+    socket.once('close', () => unused.set(path, socket.bytesWritten > bytesWritten ? 0 : count(path) + 1));
+    return tunnel;
+  };
 }
 
 /**

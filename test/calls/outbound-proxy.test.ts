@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import { connect, type LookupFunction } from 'node:net';
+import { connect, type LookupFunction, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { request as requestOver } from 'undici';
@@ -9,6 +9,7 @@ import { closeServer, listenLocally } from '../../sandbox/local-server.ts';
 import { NetworkProxy } from '../../sandbox/network-proxy.ts';
 import { certify, TlsFront } from '../../sandbox/tls-front.ts';
 import {
+  failingIfUnused,
   fetch,
   freshConnections,
   guardedConnections,
@@ -84,6 +85,30 @@ test('a proxy that never opens a tunnel cannot be reached', async () => {
     await expect(requestOver(origin, { dispatcher: guarded.dispatcher, method })).rejects.toMatchObject({
       code: 'UND_ERR_HEADERS_TIMEOUT',
     });
+});
+
+test('a proxy whose tunnels break before their use cannot be reached, until one can be used', async () => {
+  const { path } = await startServer();
+  const opened: Socket[] = [];
+  const open = failingIfUnused(async () => {
+    const socket = connect(path.port, '127.0.0.1');
+    opened.push(socket);
+    await once(socket, 'connect');
+    return { socket };
+  });
+  const use = async (host: string, bytes: string) => {
+    const { socket } = await open({ path: `${host}:80`, origin: 'http://proxy' });
+    if (bytes !== '') await new Promise((sent) => socket.write(bytes, sent));
+    socket.destroy();
+    await once(socket, 'close');
+  };
+  const cannotBeUsed = { message: expect.stringMatching(/^Proxy response \(200\)/) };
+  for (let tries = 0; tries < 3; tries += 1) await use('broken', '');
+  await use('whole', '');
+  await expect(use('broken', '')).rejects.toMatchObject(cannotBeUsed);
+  expect(opened).toHaveLength(4);
+  for (const bytes of ['', '', 'hello', '', '']) await use('broken', bytes);
+  expect(opened).toHaveLength(9);
 });
 
 test('what may not be repeated never leaves on a connection that may be dead', async () => {

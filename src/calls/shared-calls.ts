@@ -50,7 +50,12 @@ export class Presence {
     return this.#shownAt > at;
   }
 
-  /** The same, where it is asked if it has not. Never throws. */
+  /** Whether the server is there, or was within the last second. Never throws. */
+  async isThere(): Promise<boolean> {
+    return this.wasThereAfter(performance.now() - PRESENCE_INTERVAL_MS);
+  }
+
+  /** Whether it has shown itself after `at`, where it is asked if it has not. Never throws. */
   async wasThereAfter(at: number): Promise<boolean> {
     if (this.hasShownAfter(at)) return true;
     if (performance.now() - this.#askedAt >= PRESENCE_INTERVAL_MS) {

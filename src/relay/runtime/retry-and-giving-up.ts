@@ -162,8 +162,10 @@ export class RefusalDoubt {
   readonly #limits: Pick<RelayLimits, 'refusalMs' | 'badThingMs'>;
   #failing: FailingTime | undefined;
   #unavailable: FailingTime | undefined;
-  /** When (`performance.now()`) something was last created in vain, by call. */
-  #unreadCreations: Map<string, number> | undefined;
+  /** When (`performance.now()`) the service last said that it has no task of no id. */
+  #answeredAt = Number.NEGATIVE_INFINITY;
+  /** The calls that have created something in vain. */
+  readonly #unreadCreations = new Set<string>();
 
   constructor(limits: Pick<RelayLimits, 'refusalMs' | 'badThingMs'>) {
     this.#limits = limits;
@@ -185,24 +187,20 @@ export class RefusalDoubt {
     if (!isUnavailable && !isDoubtful(error, sentTo !== undefined)) return undefined;
     const client = agent();
     if (error.createdUnread !== undefined) {
-      this.#unreadCreations ??= new Map();
-      const earlier = this.#unreadCreations.get(error.createdUnread);
-      this.#unreadCreations.set(error.createdUnread, performance.now());
       // A gateway in its place creates nothing, as far as its answers are HTTP.
-      const isHttp = error.status !== undefined;
-      if (earlier !== undefined && (!isHttp || (await client.presence.wasThereAfter(earlier))))
-        return undefined;
+      const isCreated = error.status === undefined || (await client.presence.isThere());
+      if (isCreated && this.#unreadCreations.has(error.createdUnread)) return undefined;
+      if (isCreated) this.#unreadCreations.add(error.createdUnread);
     }
     if (isUnavailable) {
-      // Its success counts: nothing else may be called meanwhile.
-      if (sentTo !== undefined) await client.getTask(sentTo).catch(() => undefined);
       const mayBeUnlisted = error.outcome === 'unknown' && error.creates === UNLISTED.call;
       this.#unavailable ??= new FailingTime();
-      const failedMs = await this.#unavailable.count(async (at) => {
-        if (client.hasSucceededAfter(at) || !mayBeUnlisted) return client.hasSucceededAfter(at);
-        const missing: unknown = await client.getTask(NO_TASK_ID).catch((failure: unknown) => failure);
-        return missing instanceof AgentNotFoundError;
-      });
+      const hasAnsweredAfter = (at: number) => client.hasSucceededAfter(at) || this.#answeredAt >= at;
+      const failedMs = await this.#unavailable.count(hasAnsweredAfter);
+      // Nothing else may be called until the next failure. What succeeds only now may be the end of an outage.
+      const task = sentTo ?? (mayBeUnlisted ? NO_TASK_ID : undefined);
+      const missing: unknown = task && (await client.getTask(task).catch((failure: unknown) => failure));
+      if (task === NO_TASK_ID && missing instanceof AgentNotFoundError) this.#answeredAt = performance.now();
       const leftMs = this.#limits.badThingMs - failedMs;
       if (leftMs <= 0) return undefined;
       const doublingMs = mayBeUnlisted ? Math.min(failedMs, leftMs, UNLISTED.maxPauseMs) : 0;

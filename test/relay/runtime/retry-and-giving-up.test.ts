@@ -59,6 +59,53 @@ test('no project is given up in an outage behind a gateway that knows the keys',
   expect(await pausesAfterCreating('POST /projects', outage)).toEqual(Array(20).fill(0));
 });
 
+/** A service of which other calls see only what the test says. */
+function serviceInOutage() {
+  const state = { isThere: false };
+  const service = {
+    getTask: () => Promise.reject(state.isThere ? noTask : outage),
+    hasSucceededAfter: () => false,
+    presence: new Presence(async () => {
+      if (!state.isThere) throw outage;
+    }),
+  };
+  return { state, service };
+}
+
+test('an outage that ends between the failure of a new project and the look at the service costs nothing', async () => {
+  const doubt = new RefusalDoubt({ refusalMs: 60_000, badThingMs: 570_000 });
+  const { state, service } = serviceInOutage();
+  const details = { sentence: 'The answer is lost.', outcome: 'unknown', creates: 'POST /projects' } as const;
+  const wait = () => doubt.waitAfter(new AgentError('unavailable', details), () => service, undefined);
+  expect(await wait()).toBeDefined();
+  vi.advanceTimersByTime(600_000);
+  state.isThere = true;
+  expect(await wait()).toBeDefined();
+  vi.advanceTimersByTime(569_999);
+  expect(await wait()).toBeDefined();
+  vi.advanceTimersByTime(1);
+  expect(await wait()).toBeUndefined();
+});
+
+test('what is created unreadably counts only where the service itself was there', async () => {
+  const doubt = new RefusalDoubt({ refusalMs: 60_000, badThingMs: 570_000 });
+  const { state, service } = serviceInOutage();
+  const details = {
+    sentence: 'That is a page.',
+    outcome: 'unknown',
+    status: 201,
+    creates: 'POST /projects',
+  } as const;
+  const waitAfter = async (ms: number) => {
+    vi.advanceTimersByTime(ms);
+    return doubt.waitAfter(new AgentError('not_understood', details), () => service, undefined);
+  };
+  for (let pages = 0; pages < 10; pages += 1) expect(await waitAfter(15_000)).toBeDefined();
+  state.isThere = true;
+  expect(await waitAfter(15_000)).toBeDefined();
+  expect(await waitAfter(15_000)).toBeUndefined();
+});
+
 test('what can be looked up, or harms nobody, is created again without longer pauses', async () => {
   for (const call of ['POST /experimental/tasks', 'POST /experimental/files'])
     expect(await pausesAfterCreating(call, noTask)).toEqual(Array(20).fill(0));

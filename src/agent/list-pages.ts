@@ -138,9 +138,13 @@ export async function allResults(
   let isUnread = false;
   for (let read = 0; read < MAX_RESULT_PAGES; read += 1) {
     const page = await list({ limit: MAX_RESULTS, after, reconcile: read === 0 ? reconcile : false });
-    isUnread ||= page.leftOut > 0 || new Set(page.items.map(({ id }) => id)).size < page.items.length;
+    isUnread ||= page.leftOut > 0;
     const before = found.size;
-    for (const item of page.items) if (!found.has(item.id)) found.set(item.id, item);
+    for (const item of page.items) {
+      const same = found.get(item.id);
+      if (same === undefined) found.set(item.id, item);
+      else isUnread ||= same.name !== item.name || same.sizeBytes !== item.sizeBytes;
+    }
     isComplete = !page.hasMore;
     if (isComplete || page.cursor === null || found.size === before) break;
     after = page.cursor;

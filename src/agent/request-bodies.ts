@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { firstTextAt, idUpTo, valueAt } from '../calls/json.ts';
 import type { ServiceOptions } from './service-options.ts';
-import { MAX_LINK_LENGTH, optionalIdSchema } from './service-schema.ts';
+import { MAX_LINK_LENGTH, optionalIdSchema, sizeSchema } from './service-schema.ts';
 
 export interface NewTask {
   readonly projectId: string;
@@ -130,12 +130,12 @@ function withoutUnnamed(body: Record<string, unknown>): Record<string, unknown> 
   return named;
 }
 
-const headersSchema = z.record(z.string().toLowerCase(), z.string()).catch({});
+const headerSchema = z.union([z.string(), z.number(), z.array(z.string())]).transform(String);
+const headersSchema = z.record(z.string().toLowerCase(), headerSchema).catch({});
 /** Characters of all headers that go with each part: they are recorded, and storages accept no more. */
 const MAX_HEADERS_LENGTH = 8 * 1024;
 /** S3-compatible storage uses long ids (characters). */
 const MAX_UPLOAD_ID_LENGTH = 2_000;
-const sizeSchema = z.int().positive().nullable().catch(null);
 
 export interface StartedUpload extends Omit<ResumableUpload, 'parts' | 'finalizing'> {
   /** The link for an upload in one piece. A secret. */
@@ -170,7 +170,7 @@ export function startedUploadSchema(serviceOptions: ServiceOptions) {
         fileId,
         uploadId,
         url: multipart ? null : url,
-        partBytes: partBytes && Math.max(partBytes, serviceOptions.leastPartBytes),
+        partBytes: partBytes ? Math.max(partBytes, serviceOptions.leastPartBytes) : null,
         headers,
       };
     });

@@ -50,7 +50,9 @@ export const serviceOptionsSchema = z.strictObject({
   finalizeSingle: z.enum(['call', 'skip']).default('call'),
   finalizeDoneStatuses: statusesSchema.default([404, 409]),
   fileContentUrlFields: z.array(nameSchema).min(1).default(['download_url', 'url']),
-  errorWords: z.array(nameSchema).default(['error.message', 'error', 'detail', 'message', 'title']),
+  errorWords: z
+    .array(nameSchema)
+    .default(['error.message', 'error', 'detail', 'detail.message', 'message', 'title']),
   requestIdHeader: nameSchema.default('x-request-id'),
   badKeyStatuses: statusesSchema.default([401, 403]),
   busyStatuses: statusesSchema.default([409]),

@@ -13,6 +13,8 @@ export const MAX_ID_LENGTH = 200;
 const idSchema = idUpTo(MAX_ID_LENGTH);
 export const optionalIdSchema = idSchema.nullable().catch(null);
 const MAX_NAME_LENGTH = 1_000;
+/** Numbers below this are seconds since 1970, the others milliseconds. */
+const MAX_EPOCH_SECONDS = 1e11;
 /** Characters of an agent's error text or a description: more than a thread or a form shows. */
 const MAX_TEXT_LENGTH = 4_000;
 /** Characters of a link that a message of Slack has room for. */
@@ -21,33 +23,33 @@ export const MAX_LINK_LENGTH = 9_000;
 const nameSchema = textUpTo(MAX_NAME_LENGTH);
 /** A role, status or reason, in the document's spelling. */
 const wordSchema = z.string().transform((word) => {
-  const lower = word.toLowerCase();
+  const lower = word.trim().toLowerCase();
   if (lower === 'canceled') return 'cancelled';
   return lower.length > MAX_ID_LENGTH ? 'unknown' : lower;
 });
 const statusWordSchema = wordSchema.catch('unknown');
 const reasonSchema = z.string().min(1).max(MAX_ID_LENGTH).pipe(wordSchema).nullable().catch(null);
-const timeSchema = optionalText(MAX_ID_LENGTH);
-/** A time is in UTC where it names no zone. */
-const utcTimeSchema = z
-  .string()
-  .max(MAX_ID_LENGTH)
-  .transform((time) => (/[T ][^+\-Zz]*$/.test(time) ? `${time}Z` : time))
+const timeSchema = z
+  .union([z.string().max(MAX_ID_LENGTH), z.number()])
+  .transform(timeOf)
   .nullable()
   .catch(null);
 const errorSchema = z.unknown().optional().transform(errorText);
 const mimeTypeSchema = nameSchema.transform((type) => type || 'application/octet-stream');
 /** Bytes; null if the service does not say so in digits. */
-const sizeSchema = z
-  .union([
-    z.int().nonnegative(),
-    z
-      .string()
-      .regex(/^\d{1,15}$/)
-      .transform(Number),
-  ])
+export const sizeSchema = z
+  .union([z.number(), z.string()])
+  .transform((size) => (/^\d{1,15}$/.test(String(size)) ? Number(size) : null))
   .nullable()
   .catch(null);
+
+/** A time in UTC where it names no zone, or in seconds or milliseconds since 1970; null for the time 0 of some languages. */
+function timeOf(time: string | number): Date | null {
+  const ms = Number(time) < MAX_EPOCH_SECONDS ? Number(time) * 1_000 : Number(time);
+  const utc = /[T ][\d:.]+$/.test(String(time)) ? `${time}Z` : String(time);
+  const date = new Date(Number.isNaN(ms) ? utc : ms);
+  return date.getTime() > 0 ? date : null;
+}
 
 /** A text, cut after so many characters; '' for anything else. */
 function textUpTo(maxCharacters: number) {
@@ -101,8 +103,7 @@ export type Review = z.output<typeof reviewSchema>;
 
 export const taskSchema = record({
   id: idSchema,
-  /** ISO 8601. */
-  created_at: utcTimeSchema,
+  created_at: timeSchema,
   /** `idle`, `running`, `completed`, `cancelled`, `failed`. */
   status: statusWordSchema,
   title: nameSchema,
@@ -197,9 +198,9 @@ function listSchema<Item extends z.ZodType>(item: Item) {
   return record({
     data: countedListOf(item),
     has_more: z
-      .unknown()
-      .optional()
-      .transform((more) => more === true || more === 'true'),
+      .union([z.boolean(), z.number(), z.string()])
+      .transform((more) => /^(?:true|1)$/i.test(String(more)))
+      .catch(false),
     first_id: optionalIdSchema,
     last_id: optionalIdSchema,
   }).transform(({ data, ...page }) => ({ ...data, ...page }));

@@ -60,11 +60,14 @@ export function firstTextAt(
   return null;
 }
 
-/** An id of so many characters at most; one that the service sends as a whole number is read as its digits. */
+/** An id of so many characters at most, which fit an address; one that the service sends as a whole number is read as its digits. */
 export function idUpTo(maxCharacters: number) {
   return z.preprocess(
     (id) => (Number.isSafeInteger(id) ? String(id) : id),
-    z.string().min(1).max(maxCharacters),
+    z
+      .string()
+      .max(maxCharacters)
+      .regex(/^[^\0\p{Cs}]+$/u),
   );
 }
 

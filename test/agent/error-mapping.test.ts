@@ -16,6 +16,7 @@ describe('errorText', () => {
     [{ error: { code: 5 }, detail: 'by detail' }, 'by detail'],
     [{ detail: [{ loc: ['body', 'title'], msg: 'too long' }] }, 'body.title: too long'],
     [{ detail: [{ loc: ['a', 0], msg: 'x' }, { msg: 'y' }] }, 'a.0: x; y'],
+    [{ detail: { code: 'quota', message: 'by its message' } }, 'by its message'],
     [{ message: 'a message', title: 'a title' }, 'a message'],
     [{ type: 'about:blank', title: 'a title' }, 'a title'],
     [{ error: '', title: 'not empty' }, 'not empty'],

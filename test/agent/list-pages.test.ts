@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AgentError } from '../../src/agent/errors.ts';
 import {
+  allResults,
   type ListMessages,
   lastMessage,
   messagesBackward,
   messagesForward,
   withSmallerPages,
 } from '../../src/agent/list-pages.ts';
-import { type Message, messageSchema } from '../../src/agent/service-schema.ts';
+import { type Message, messageSchema, resultListSchema } from '../../src/agent/service-schema.ts';
 
 function message(id: string): Message {
   return messageSchema.parse({ id, task_id: 't', created_at: 'c', role: 'user', content: [] });
@@ -138,5 +139,29 @@ describe('a walk through the messages', () => {
     expect(ids(await collected(messagesForward(endless, 'm0', {})))).toEqual(['m1', 'm2']);
     const walk = collected(messagesForward(endless, 'm0', { readable: 'all' }));
     await expect(walk).rejects.toMatchObject({ code: 'not_understood' });
+  });
+});
+
+describe('all results', () => {
+  const file = (result_id: string, name: string, size_bytes = 1) => ({ result_id, name, size_bytes });
+  const results = (...pages: object[][]) => {
+    const left = pages.map((data, at) => resultListSchema.parse({ data, has_more: at < pages.length - 1 }));
+    return allResults(async () => {
+      const page = left.shift();
+      if (page === undefined) throw new Error('There is no further page.');
+      return { ...page, bytes: 0, cursor: 'next' };
+    }, true);
+  };
+
+  test('are all there where one is listed twice', async () => {
+    const once = [file('r1', 'a.csv'), file('r2', 'a.csv')];
+    const twice = [...once, file('r1', 'a.csv')];
+    for (const pages of [[twice], [once, [...twice, file('r3', 'b.csv')]]])
+      expect(await results(...pages)).toMatchObject({ isComplete: true });
+  });
+
+  test('are not all there where two have one id', async () => {
+    for (const other of [file('r1', 'b.csv'), file('r1', 'a.csv', 2)])
+      expect(await results([file('r1', 'a.csv'), other])).toMatchObject({ isComplete: false });
   });
 });

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -111,6 +112,16 @@ test.each([
   ['another charset in its type', ok(json, 'content-type: application/json; charset=iso-8859-1\r\n')],
   ['the type of a page', ok(json, 'content-type: text/html\r\n')],
   [
+    'status 202 and cookies',
+    ok(json, 'set-cookie: lb=1; Path=/\r\nset-cookie: b=2\r\n').replace('200 OK', '202 Accepted'),
+  ],
+  ['a status without words', ok(json).replace('200 OK', '201')],
+  ['a status without words or a space', ok(json).replace('200 OK', '203')],
+  ['HTTP/1.0 and no length', (socket: Socket) => socket.end(`HTTP/1.0 200 OK\r\n\r\n${json}`)],
+  ['no length', (socket: Socket) => socket.end(`HTTP/1.1 200 OK\r\n\r\n${json}`)],
+  ['a coding that is none', ok(json, 'content-encoding: identity, aws-chunked\r\n')],
+  ['pages in Link headers', ok(json, 'link: </v1/tasks?page=2>; rel="next"\r\n')],
+  [
     'headers in any case, twice and empty',
     ok(json, 'CONTENT-type: text/plain\r\ncontent-TYPE: a/b\r\nx-e:\r\n'),
   ],
@@ -119,9 +130,44 @@ test.each([
     `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ntrailer: x-sum\r\n\r\n${json.length.toString(16)};a=b\r\n${json}\r\n0\r\nX-Sum: 1\r\n\r\n`,
   ],
 ])('a response with %s is read', async (_, answer) => {
-  await using server = await rawServer((socket) => socket.write(answer));
+  await using server = await rawServer((socket) =>
+    typeof answer === 'string' ? socket.write(answer) : answer(socket),
+  );
   expect(await server.client.getTask('t1')).toMatchObject(task);
   expect(server.requests).toHaveLength(1);
+});
+
+test.each(['gzip, gzip', 'GZIP', 'x-gzip', 'identity, gzip'])(
+  'a response of coding %s is read',
+  async (coding) => {
+    await using server = await localServer((_, response) => {
+      const isTwice = coding === 'gzip, gzip';
+      response.writeHead(200, { 'content-encoding': coding });
+      response.end(isTwice ? gzipSync(gzipSync(json)) : gzipSync(json));
+    });
+    expect(await clientOf(server.origin).getTask('t1')).toMatchObject(task);
+  },
+);
+
+test.each([
+  ['304', (response: ServerResponse) => response.writeHead(304, { etag: '"1"' }).end()],
+  ['200 and an error', (response: ServerResponse) => response.end('{"error":{"message":"Try again"}}')],
+  ['200 and two values', (response: ServerResponse) => response.end(`${json}\n${json}\n`)],
+  ['200 and an envelope', (response: ServerResponse) => response.end(`{"data":${json}}`)],
+])('a response of %s tells no task', async (_, answer) => {
+  await using server = await localServer((_request, response) => void answer(response));
+  await expect(clientOf(server.origin).getTask('t1')).rejects.toMatchObject({ code: 'not_understood' });
+});
+
+test('a refusal that comes before all of a large request is told', async () => {
+  await using server = await rawServer((socket) => {
+    const body = '{"detail":"Too much text"}';
+    socket.end(
+      `HTTP/1.1 413 Payload Too Large\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+  });
+  const failing = server.client.sendMessage('t1', { content: 'a'.repeat(4_000_000) });
+  await expect(failing).rejects.toMatchObject({ status: 413, reason: 'Too much text' });
 });
 
 test('a response without a body is none where one is expected, and is enough where not', async () => {

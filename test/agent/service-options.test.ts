@@ -80,6 +80,14 @@ describe('the response to the start of an upload', () => {
     expect(schema.parse({ id: 4711, upload_id: 12 })).toMatchObject({ fileId: '4711', uploadId: '12' });
   });
 
+  test('may write numbers as texts, and values of headers as numbers or lists', () => {
+    const headers = { Host: ['s3.example'], 'x-size': 5 };
+    expect(schema.parse({ id: 'f', upload_id: 'u', part_size: '7340032', headers })).toMatchObject({
+      partBytes: 7_340_032,
+      headers: { host: 's3.example', 'x-size': '5' },
+    });
+  });
+
   test('has no parts below what storages accept, and no headers above 8 KiB', () => {
     const started = { id: 'f', upload_type: 'multipart', upload_id: 'u', part_size: 7 };
     expect(schema.parse(started).partBytes).toBe(5 * 1024 * 1024);

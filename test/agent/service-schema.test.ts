@@ -86,7 +86,7 @@ describe('a message', () => {
   });
 
   test('may have its words in capitals, and be canceled', () => {
-    const words = { role: 'Assistant', status: 'CANCELED', stop_reason: 'Canceled' };
+    const words = { role: 'Assistant', status: 'CANCELED', stop_reason: ' Canceled\n' };
     expect(messageSchema.parse({ ...least, ...words })).toMatchObject({
       role: 'assistant',
       status: 'cancelled',
@@ -239,12 +239,29 @@ describe('a list', () => {
     );
   });
 
+  test('has more where that is said in another way', () => {
+    const hasMore = (has_more: unknown) => messageListSchema.parse({ data: [], has_more }).hasMore;
+    expect([true, 'True', 1, '1', false, 'False', 0, null, 'no', { toString: 1 }].map(hasMore)).toEqual([
+      ...Array(4).fill(true),
+      ...Array(6).fill(false),
+    ]);
+  });
+
   test('of tasks takes times without a zone as UTC', () => {
-    const time = (created_at: string) =>
-      Date.parse(taskSchema.parse({ id: 't', created_at }).createdAt ?? '');
+    const time = (created_at: string) => taskSchema.parse({ id: 't', created_at }).createdAt?.getTime();
     const times = ['2026-01-01T12:00:00', '2026-01-01 12:00:00.000', '2026-01-01T12:00:00Z'];
     const offsets = ['2026-01-01T14:00:00+02:00', '2026-01-01T07:00:00-05:00', '2026-01-01T12:00'];
     expect([...times, ...offsets].map(time)).toEqual(Array(6).fill(Date.UTC(2026, 0, 1, 12)));
+  });
+
+  test('of tasks takes times in seconds and milliseconds, and those that name their zone in words', () => {
+    const time = (created_at: unknown) => taskSchema.parse({ id: 't', created_at }).createdAt;
+    const noon = Date.UTC(2026, 0, 1, 12);
+    const times = [noon, noon / 1_000, String(noon), `${noon / 1_000}.0`].map(time);
+    const words = ['Thu, 01 Jan 2026 12:00:00 GMT', '2026-01-01 12:00:00 UTC'].map(time);
+    expect([...times, ...words]).toEqual(Array(6).fill(new Date(noon)));
+    const none = [0, '0', '1970-01-01T00:00:00Z', '0001-01-01T00:00:00Z', 1e20, -1, '', 'c', []];
+    expect(none.map(time)).toEqual(none.map(() => null));
   });
 
   test('of reviews keeps those without a status or with an odd one', () => {
@@ -283,7 +300,8 @@ test('an id may be a whole number, which is read as its digits', () => {
     { id: '6' },
     { toolUseId: '6' },
   ]);
-  for (const id of [0.5, 2 ** 53, Number.NaN]) expect(projectSchema.safeParse({ id }).success).toBe(false);
+  for (const id of [0.5, 2 ** 53, Number.NaN, 'a\0b', 'a\ud800'])
+    expect(projectSchema.safeParse({ id }).success).toBe(false);
 });
 
 describe('a content block', () => {

@@ -105,6 +105,7 @@ function assumptionsPage(): string {
     '',
     'A status, role or stop reason may be in capitals, and `canceled` means `cancelled`. A reply with a time of completion is',
     'complete, unless its status is `pending`, `streaming` or `cancelling`. The response to a cancel or a deletion may be empty.',
+    'An id may be a whole number, and a time may be seconds or milliseconds since 1970.',
     '',
     '| response or item | fields | may be missing without one |',
     '|---|---|---|',

@@ -117,7 +117,7 @@ async function findAdoptableTask(deps: RelayDeps, thread: Thread, projectId: str
     const matches =
       task.status === 'idle' &&
       task.title === thread.task_title &&
-      Date.parse(task.createdAt ?? '') >= intendedAt - MAX_CLOCK_SKEW_MS;
+      (task.createdAt?.getTime() ?? Number.NaN) >= intendedAt - MAX_CLOCK_SKEW_MS;
     if (matches && (await deps.store.threads.mayAdoptTask(thread, projectId, task.id)))
       return { found: task.id, listing };
   }

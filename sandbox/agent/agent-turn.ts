@@ -181,7 +181,10 @@ export class RunningTurn {
     const file = state.addFile({ project, name, mime, size, purpose: 'output', ready: true });
     await storage.write(file.key, data, mime);
     if (behaviour.storedCoding !== null) file.size = (await storage.size(file.key)) ?? size;
-    state.addResult(this.task, file);
+    const { rewrittenResult } = behaviour;
+    const earlier = this.task.results.find((result) => result.file.name === name);
+    if (earlier === undefined || rewrittenResult === 'new-id') state.addResult(this.task, file);
+    else Object.assign(earlier, { file }, rewrittenResult === 'same-id' && { createdAt: state.now() });
   }
 
   /** Adds a message of role `system` to the task. */

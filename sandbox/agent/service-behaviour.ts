@@ -94,6 +94,8 @@ export const behaviourSchema = z.object({
     .default(null),
   /** The status with which a call is refused before it takes effect; `null` for a service that behaves. */
   refusal: z.custom<(call: string, about: CallSubject) => number | undefined>().nullable().default(null),
+  /** Whether a result has the id of an earlier one of its name, and whether its own time. */
+  rewrittenResult: z.literal(['new-id', 'same-id', 'same-id-and-time']).default('new-id'),
   /** Whether a task lists earlier reviews besides the latest. */
   reviewsKept: z.boolean().default(false),
 });

@@ -177,6 +177,7 @@ export const resultFileSchema = record({
   name: nameSchema,
   size_bytes: sizeSchema,
   mime_type: mimeTypeSchema,
+  created_at: timeSchema,
   /** A time-limited, signed link; null if it was not requested, or is too long. A secret: never log it. */
   download_url: optionalText(MAX_LINK_LENGTH),
 }).transform(({ resultId, ...file }) => ({ id: resultId, ...file }));

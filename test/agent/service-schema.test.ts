@@ -444,7 +444,7 @@ describe('the other resources', () => {
     });
     const unknown = { sizeBytes: null, mimeType: 'application/octet-stream' };
     expect(fileSchema.parse({ id: 'f' })).toEqual({ id: 'f', filename: '', ...unknown });
-    const result = { id: 'r', name: '', downloadUrl: null, ...unknown };
+    const result = { id: 'r', name: '', createdAt: null, downloadUrl: null, ...unknown };
     expect(resultFileSchema.parse({ result_id: 'r' })).toEqual(result);
   });
 

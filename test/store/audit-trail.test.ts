@@ -66,7 +66,7 @@ describe('the audit trail', () => {
       { workspace: 'T1', turn_id: turn.id, user_id: 'U3', ts: '11.000000' },
       10,
     );
-    await store.results.claim(turn, '', ['result-1']);
+    await store.results.claim(turn, '', [{ id: 'result-1' }]);
     await store.turns.record(turn, { settled_at: new Date(), tool_counts: { plot: 2 } });
     await store.turns.finish(turn, 'cancelled');
     await store.turns.finish(turn, 'completed');

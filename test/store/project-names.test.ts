@@ -80,8 +80,8 @@ test('a review stays with the turn that claimed it first', async () => {
   const thread = { workspace: 'T1', channel: 'C1', thread_ts: '1.000001' };
   const [one, two] = ['01a1fbfe-6e3a-7000-83e3-5e284a624414', '01a1fbfe-6e3a-7000-83e3-5e284a624415'];
   const review = 'review:msg_1';
-  for (const id of [one, two]) await results.claim({ ...thread, id }, review, [review]);
-  const claim = { turn_id: one, batch: review, sha256: null };
+  for (const id of [one, two]) await results.claim({ ...thread, id }, review, [{ id: review }]);
+  const claim = { turn_id: one, batch: review, sha256: null, is_update: false };
   expect((await results.ofThread(thread)).get(review)).toEqual({ ...claim, shown: false });
   await results.markPosted({ ...thread, id: one }, review);
   expect((await results.ofThread(thread)).get(review)).toEqual({ ...claim, shown: true });

@@ -15,7 +15,7 @@ import {
 import { isTabSeparated, showWholeTable, tablesIn } from '../../render/messages/shown-tables.ts';
 import * as strings from '../../render/strings/index.ts';
 import { withDigest } from '../../slack/file-response.ts';
-import type { ClaimedResult } from '../../store/files/posted-results.ts';
+import type { ClaimableResult, ClaimedResult } from '../../store/files/posted-results.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { RelayDeps, SettledTurnContext } from '../runtime/deps.ts';
 import { transientFailure } from '../runtime/retry-and-giving-up.ts';
@@ -58,18 +58,18 @@ export async function postResults(
     const list = claimedResults(claims, context.turn, '', all);
     const { results } = list;
     // An empty list says that the service has more, and does not list it.
-    if (results.length === 0 && !all.isComplete) await putList(context, '', list, new Map());
+    if (results.length === 0 && !all.isComplete) await putList(context, '', list, claims);
     if (results.length > 0) {
       const notes = new Map<string, string>();
       placed = await placeFigures(context, results, figures, notes);
       const isElsewhere = ({ id }: ResultFile) => !notes.has(id);
       const shown = await chooseShown(context, results.filter(isElsewhere), answer, notes);
-      await putList(context, '', list, notes);
+      await putList(context, '', list, claims, notes);
       const files = shown.map((result) => toFileToShare(context, result));
       const shared = await new ThreadFiles(context, context.turn).share(files);
       const failed = shown.filter(({ id }) => !shared.has(`result:${id}`));
       for (const { id } of failed) notes.set(id, strings.resultNotShown);
-      if (failed.length > 0) await putList(context, '', list, notes);
+      if (failed.length > 0) await putList(context, '', list, claims, notes);
     }
     return { count: results.length, placed };
   } finally {
@@ -139,7 +139,7 @@ export async function postLaterResults(context: SettledTurnContext): Promise<voi
     if (poster === undefined || (poster.task_id ?? context.taskId) !== context.taskId) continue;
     const work = { ...context, turn: poster };
     const list = claimedResults(claims, poster, LATER, all);
-    if (list.results.length > 0) await putList(work, LATER, list, new Map());
+    if (list.results.length > 0) await putList(work, LATER, list, claims);
     await context.deps.store.results.markPosted(poster, LATER);
   }
 }
@@ -152,16 +152,13 @@ export async function postingTurn(
   return owner === turn.id ? turn : deps.store.turns.get(turn.workspace, owner);
 }
 
-/** Claims what no post has claimed; returns all claims of the thread. */
+/** Claims what no post has claimed, or has changed since; returns all claims of the thread. */
 export async function claimNew(
   { deps, turn }: SettledTurnContext,
   batch: string,
-  things: readonly { id: string }[],
+  things: readonly ClaimableResult[],
 ): Promise<Map<string, ClaimedResult>> {
-  const claimed = await deps.store.results.ofThread(turn);
-  const fresh = things.flatMap(({ id }) => (claimed.has(id) ? [] : [id]));
-  if (fresh.length === 0) return claimed;
-  await deps.store.results.claim(turn, batch, fresh);
+  await deps.store.results.claim(turn, batch, things);
   return deps.store.results.ofThread(turn);
 }
 
@@ -184,12 +181,15 @@ async function putList(
   context: SettledTurnContext,
   batch: string,
   { results, isComplete }: ResultList,
-  notes: ReadonlyMap<string, string>,
+  claims: ReadonlyMap<string, ClaimedResult>,
+  notes: ReadonlyMap<string, string> = new Map(),
 ): Promise<void> {
   const { deps, turn } = context;
   const listed = results.map((result) => ({
     ...toListedResult(deps, result, turn),
-    note: notes.get(result.id),
+    note: [claims.get(result.id)?.is_update && strings.resultUpdated, notes.get(result.id)]
+      .filter(Boolean)
+      .join(' · '),
   }));
   const message = resultList(listed, { turnId: turn.id, isLater: batch !== '', isComplete });
   const part = `results:${batch === '' ? '0' : batch}`;

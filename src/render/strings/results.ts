@@ -75,6 +75,7 @@ export const resultsIncomplete =
 export const resultTooLarge = 'too large to show here';
 export const resultInAnswer = 'shown in the answer';
 export const resultNotShown = "couldn't be shown here";
+export const resultUpdated = 'updated';
 export const linkTooLong = `link too long for Slack; press ${buttons.fresh_links.label}`;
 export const noLink = 'no link';
 /** The page before a file of a service that a workspace's admin chose; `host` is ASCII. */

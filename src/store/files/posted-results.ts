@@ -3,9 +3,19 @@ import { inThread, Queries } from '../queries.ts';
 import type { PostedResult, SlackTs, ThreadKey, TurnLocation } from '../schema.ts';
 
 /** The post that claimed a result or a review. */
-export interface ClaimedResult extends Pick<PostedResult, 'turn_id' | 'batch' | 'sha256'> {
+export interface ClaimedResult extends Pick<PostedResult, 'turn_id' | 'batch' | 'sha256' | 'is_update'> {
   shown: boolean;
 }
+
+/** A result, with its bytes and when it was made as far as the service tells them, or a review. */
+export interface ClaimableResult {
+  readonly id: string;
+  readonly sizeBytes?: number | null;
+  readonly createdAt?: Date | null;
+}
+
+/** A younger result (ms) may have the time of the service's answer for its own. */
+const LEAST_AGE_MS = 2_000;
 
 /** Where a result or a review is in Slack. */
 export interface ShownResult {
@@ -19,7 +29,7 @@ export class PostedResults extends Queries {
   /** The claims of the thread's results, by result id. */
   async ofThread(thread: ThreadKey): Promise<Map<string, ClaimedResult>> {
     const rows = await this.rows(sql<ClaimedResult & { result_id: string }>`
-      select result_id, turn_id, batch, posted_at is not null as shown, sha256 from posted_results where ${inThread(thread)}`);
+      select result_id, turn_id, batch, posted_at is not null as shown, sha256, is_update from posted_results where ${inThread(thread)}`);
     return new Map(rows.map(({ result_id, ...claimed }) => [result_id, claimed]));
   }
 
@@ -35,13 +45,21 @@ export class PostedResults extends Queries {
     return new Map(rows.map(({ result_id, ...shown }) => [result_id, shown]));
   }
 
-  /** Claims results for a post; earlier claims stay. */
-  async claim(turn: TurnLocation, batch: string, resultIds: readonly string[]): Promise<void> {
+  /** Claims results for a post. An earlier claim stays, unless the result has another size or time now. */
+  async claim(turn: TurnLocation, batch: string, results: readonly ClaimableResult[]): Promise<void> {
     const { workspace, channel, thread_ts, id } = turn;
+    const isOld = (at: Date) => at.getTime() <= Date.now() - LEAST_AGE_MS;
+    const sizes = results.map(({ sizeBytes }) => sizeBytes ?? null);
+    const times = results.map(({ createdAt: at }) => (at && isOld(at) ? at.toISOString() : null));
     await this.changes(sql`
-      insert into posted_results (workspace, channel, thread_ts, result_id, turn_id, batch)
-      select ${workspace}, ${channel}, ${thread_ts}, result_id, ${id}, ${batch} from unnest(${[...resultIds]}::text[]) as given (result_id)
-      on conflict do nothing`);
+      insert into posted_results as known (workspace, channel, thread_ts, result_id, turn_id, batch, size_bytes, made_at)
+      select ${workspace}, ${channel}, ${thread_ts}, given.id, ${id}, ${batch}, bytes, made
+      from unnest(${results.map((result) => result.id)}::text[], ${sizes}::bigint[], ${times}::timestamptz[]) as given (id, bytes, made)
+      where not exists (select from posted_results where ${inThread(turn)} and result_id = given.id
+        and (size_bytes <> bytes or made_at <> made) is not true)
+      on conflict (workspace, channel, thread_ts, result_id) do update set turn_id = excluded.turn_id, batch = excluded.batch,
+        size_bytes = excluded.size_bytes, made_at = excluded.made_at, sha256 = null, posted_at = null,
+        is_update = known.is_update or (known.turn_id, known.batch) <> (excluded.turn_id, excluded.batch)`);
   }
 
   /** Records the SHA-256 of a result whose bytes went into the thread, in hexadecimal digits. */

@@ -140,7 +140,7 @@ describe('retention', () => {
         const turn = await one.turn();
         if (turn === undefined) throw new Error('the turn was not written');
         await store.threads.bindTask(one.key, `task-${age}`);
-        await store.results.claim(turn, '', ['result-1']);
+        await store.results.claim(turn, '', [{ id: 'result-1' }]);
         const isThere = async () => (await store.threads.get(one.key)) !== undefined;
         return { isThere, shown: async () => (await store.results.ofThread(one.key)).size };
       }),

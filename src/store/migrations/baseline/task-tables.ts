@@ -59,7 +59,7 @@ export const TASK_TABLES = {
     sha256: 'text', // In hexadecimal digits; null where no process sent all of its bytes.
     'primary key': '(workspace, slack_file_id, project_id)',
   },
-  // A result or a review that one post of the thread shows.
+  // A result or a review that one post of the thread shows: of a file that the agent has written again, the last one.
   posted_results: {
     workspace: 'text not null',
     channel: 'text not null',
@@ -69,6 +69,9 @@ export const TASK_TABLES = {
     turn_id: 'uuid not null',
     // '' for the results at the turn's end, else the name of a later group; of a review, the same as 'result_id'.
     batch: "text not null default ''",
+    size_bytes: 'bigint', // Of a result when it was claimed; null where the service does not tell.
+    made_at: 'timestamptz', // The same; null also where it was made only just before.
+    is_update: 'boolean not null default false', // An earlier post showed what the file held before.
     sha256: 'text', // Of a result that the thread shows itself, in hexadecimal digits.
     posted_at: 'timestamptz', // When it was in the thread; for the turn's own results, 'results_posted_at' of the turn records it.
     'primary key': '(workspace, channel, thread_ts, result_id)',

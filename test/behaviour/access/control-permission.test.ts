@@ -155,9 +155,14 @@ describe.concurrent('a control', () => {
     const opens = async ([actionId, sentence]: [string, string]) => {
       const person = scene.slack.createPerson({ name: `mallory of ${actionId}` });
       scene.slack.invite(elsewhere, person);
-      await press(person, actionId);
       const shown = () => JSON.stringify(scene.slack.modal(person)?.blocks ?? '');
-      await scene.until(`${actionId} says so`, () => shown().includes(sentence));
+      const says = () => shown().includes(sentence);
+      // Where a window would open too late for Slack, people are told to press again.
+      for (let tries = 1; !says(); tries += 1) {
+        await press(person, actionId);
+        const isTold = () => told(scene, person, elsewhere).length >= tries;
+        await scene.until(`${actionId} says so`, () => says() || isTold());
+      }
       expect(shown()).not.toContain('in secret');
     };
     await Promise.all(Object.entries(sentences).map(opens));

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import type pg from 'pg';
 import { type DatabaseAddresses, databaseClientClass } from './database-client.ts';
 import { connectionError, isConnectionLimit } from './errors.ts';
 import type { Tables } from './schema.ts';
@@ -34,11 +35,20 @@ async function serverLimit(db: Kysely<Tables>, wanted: number) {
 }
 
 async function poolerLimit(addresses: DatabaseAddresses, wanted: number) {
-  const clients = Array.from({ length: wanted }, () => new (databaseClientClass(addresses))());
-  const opened = await Promise.allSettled(clients.map((client) => client.connect()));
-  await Promise.all(clients.map((client) => client.end()));
-  const refused = opened.flatMap((one) => (one.status === 'rejected' ? [connectionError(one.reason)] : []));
-  const other = refused.find(({ cause }) => !isConnectionLimit(cause));
-  if (other !== undefined) throw other;
-  return { most: wanted - refused.length, mend: "raise the pooler's limit of clients" };
+  const opened: pg.Client[] = [];
+  const open = async () => {
+    const client = new (databaseClientClass(addresses))();
+    await client.connect();
+    opened.push(client);
+  };
+  try {
+    await Promise.allSettled(Array.from({ length: wanted }, open));
+    // Of those that come at once, a pooler may refuse more than it must.
+    while (opened.length < wanted) await open();
+  } catch (error) {
+    if (!isConnectionLimit(error)) throw connectionError(error);
+  } finally {
+    await Promise.all(opened.map((client) => client.end()));
+  }
+  return { most: opened.length, mend: "raise the pooler's limit of clients" };
 }

@@ -35,8 +35,9 @@ export class WorkspaceErasure extends Queries {
     let rows = 0;
     for (const name of await this.#tables()) {
       const table = sql.table(name);
-      const next = (most: number) =>
-        sql`select ctid from ${table} where workspace = ${workspace} limit ${most}`;
+      // A range in its order: it is found by an index, while other workspaces' rows are most of a table.
+      const next = (most: number) => sql`
+        select ctid from ${table} where workspace between ${workspace} and ${workspace} order by workspace limit ${most}`;
       const deletion = sql`delete from ${table} where ctid = any (array(${next(MAX_ROWS_PER_TRANSACTION)}))`;
       // Asked each time: a statement skips a row that another transaction changes meanwhile.
       while (rows < maxRows && signal?.aborted !== true && (await this.exists(next(1)))) {

@@ -1,7 +1,9 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { lockWaits } from '../../support/lock-waits.ts';
+import { mostRowsRead } from '../../support/rows-read.ts';
 
 const { kysely } = await freshDatabase();
 const store = new Store(kysely);
@@ -36,4 +38,14 @@ test('a row that another transaction changes meanwhile is deleted too', async ()
   await change;
   await removal;
   expect(await messages()).toBe(0);
+});
+
+test('the rows of a workspace are found among many of another', async () => {
+  await sql`
+    insert into orphan_replies (workspace, channel, thread_ts, ts)
+    select case when n % 8 = 0 then 'T9' else 'T8' end, 'C1', 1700000000, 1700000000 + n
+    from generate_series(1, 24000) as n`.execute(kysely);
+  await sql`analyze orphan_replies`.execute(kysely);
+  const read = await mostRowsRead(kysely, () => store.workspaceErasure.eraseWorkspace('T9'));
+  expect(read).toBeLessThan(10_000);
 });

@@ -233,7 +233,7 @@ export class Channels extends Queries {
     { workspace, channel, id }: Pick<Turn, 'workspace' | 'channel' | 'id'>,
     notice: OneTimeNotice,
   ): Promise<boolean> {
-    const rows = await this.rows(sql`
+    return this.exists(sql`
       with known as (
         select turn_id from one_time_notices
         where (workspace, channel, notice) = (${workspace}, ${channel}, ${notice})),
@@ -242,7 +242,6 @@ export class Channels extends Queries {
         select ${workspace}, ${channel}, ${notice}, ${id} where not exists (select from known)
         on conflict do nothing returning turn_id)
       select from known where turn_id = ${id} union all select from claimed`);
-    return rows.length > 0;
   }
 
   /** Asks for the welcome of a channel, or of a person in their direct conversation, unless it had one. */

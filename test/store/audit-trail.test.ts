@@ -7,6 +7,7 @@ import { Store } from '../../src/store/store.ts';
 import { taskIntentUpdate } from '../../src/store/threads/threads.ts';
 import { WHOLE_WORKSPACE } from '../../src/store/workspaces/settings-store.ts';
 import { freshDatabase } from '../support/fresh-database.ts';
+import { mostRowsRead } from '../support/rows-read.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const { kysely } = await freshDatabase();
@@ -177,6 +178,14 @@ describe('the audit trail', () => {
     expect(await rows({ until: middle })).toHaveLength(700);
     expect(await rows({ since: middle, workspace: 'T1' })).toHaveLength(700);
     expect(await rows({ workspace: 'T2' })).toHaveLength(1);
+  });
+
+  test('is read in pages that take their own events alone', async () => {
+    await sql`insert into audit_events (workspace, kind) select 'T1', 'setting' from generate_series(1, 3000)`.execute(
+      kysely,
+    );
+    await sql`analyze audit_events`.execute(kysely);
+    expect(await mostRowsRead(kysely, () => rows())).toBe(500);
   });
 
   test('loses the events that are past their time, and only those', async () => {

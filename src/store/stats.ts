@@ -23,7 +23,6 @@ export interface Stats {
 
 type Waiting = Pick<Stats, 'waiting' | 'oldestWaitingSeconds'>;
 
-const isRecent = sql`started_at > now() - interval '1 hour'`;
 /** From workspace to workspace by the index of turns that the second part reads: the table itself may be long. */
 const begun = (unmetered: string) => sql<Stats['begun']>`
   with recursive active (workspace) as (
@@ -31,7 +30,7 @@ const begun = (unmetered: string) => sql<Stats['begun']>`
     select (select min(turns.workspace) from turns where turns.workspace > active.workspace) from active where workspace is not null)
   select coalesce(max(count), 0)::int as person, coalesce(max(total), 0)::int as workspace from active, lateral (
     select count(*) filter (where asked_by <> ${unmetered}) as count, sum(count(*)) over () as total
-    from turns where turns.workspace = active.workspace and ${isRecent} group by asked_by) as begun`;
+    from turns where turns.workspace = active.workspace and started_at > now() - interval '1 hour' group by asked_by) as begun`;
 
 /** Counts messages, turns, ratings and renewals for operators, on indexes. `unmetered`: who has no quota as a person. */
 export async function readStats(db: Kysely<Tables>, unmetered: string): Promise<Stats> {

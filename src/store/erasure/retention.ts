@@ -41,7 +41,8 @@ export class Retention extends Queries {
       ...LEFTOVER_DELETIONS,
       ...contentErasures(daysAgo(days.words)),
       ...rowDeletions(daysAgo(days.rows)),
-      uploads: deletion('uploads', sql`started_at < ${long} or (${isAbandoned})`, 'started_at'),
+      uploads: deletion('uploads', sql`started_at < ${long}`, 'started_at'),
+      abandoned_uploads: deletion('uploads', isAbandoned, 'started_at'),
     };
     const batched = Object.entries(statements).map(
       ([name, statement]) => [name, () => countChanges(this.db, statement)] as const,

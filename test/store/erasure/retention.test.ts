@@ -170,14 +170,14 @@ describe('retention', () => {
     expect(await one.thread()).toBeDefined();
   });
 
-  test('which files the service has is forgotten after the days of the audit trail', async () => {
+  test('which files the service has is forgotten after the days of the audit trail, and an abandoned upload after seven', async () => {
     await sql`
       insert into uploads (workspace, slack_file_id, project_id, file_id, size_bytes, started_at, uploaded_at)
-      select 'T1', 'F' || days, 'prj_1', 'file-1', 1, now() - days * interval '1 day', now()
-      from unnest(array[364, 366]) as days`.execute(kysely);
+      select 'T1', 'F' || days, 'prj_1', 'file-1', 1, now() - days * interval '1 day', case when days > 8 then now() end
+      from unnest(array[6, 8, 364, 366]) as days`.execute(kysely);
     await store.retention.deleteExpired(keep);
-    const left = await sql`select slack_file_id from uploads`.execute(kysely);
-    expect(left.rows).toEqual([{ slack_file_id: 'F364' }]);
+    const left = await sql`select slack_file_id from uploads order by 1`.execute(kysely);
+    expect(left.rows).toEqual([{ slack_file_id: 'F364' }, { slack_file_id: 'F6' }]);
   });
 
   test('one odd row keeps no other from being erased', async () => {
@@ -211,7 +211,7 @@ describe('retention', () => {
       await store.retention.deleteExpired(keep, { onFailed: (step) => failed.push(step) });
     expect(await isLeft()).toBe(false);
     expect((await old.message())?.content).toBeNull();
-    expect(new Set(failed)).toContain('uploads');
+    expect(new Set(failed)).toContain('abandoned_uploads');
     await sql`drop function refuse cascade; truncate uploads`.execute(kysely);
   });
 

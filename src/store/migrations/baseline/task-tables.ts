@@ -103,6 +103,7 @@ export const TASK_INDEXES = `
   create index project_channels_project_id on project_channels (project_id);
   create index task_starts_created on task_starts (created_at);
   create index uploads_started on uploads (started_at);
+  create index uploads_unfinished on uploads (started_at) where uploaded_at is null;
   alter table jobs set (fillfactor = 70);
   create index jobs_due on jobs (due_at) where done_at is null;
   create index jobs_claimed on jobs (claim_id) where claim_id is not null;

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { Queries, toPostgresJson } from './queries.ts';
 import type { AuditRow, Tables } from './schema.ts';
 
@@ -36,7 +36,7 @@ export class AuditTrail extends Queries {
       update audit_events set details = details || jsonb_build_object('count', coalesce((details->>'count')::integer, 1) + 1)
       where (workspace, id) = (
         select workspace, id from audit_events
-        where at >= date_trunc('hour', clock_timestamp()) and kind = 'refusal' and workspace = ${workspace}
+        where ${isSince(sql`date_trunc('hour', statement_timestamp())`)} and kind = 'refusal' and workspace = ${workspace}
           and user_id is not distinct from ${user_id} and channel is not distinct from ${channel}
           and details->>'control' is not distinct from ${control} and details->>'why' is not distinct from ${why}
         order by id limit 1)`);
@@ -51,7 +51,7 @@ export class AuditTrail extends Queries {
   ): Promise<number> {
     const row = await this.first(sql<{ count: number }>`
       select count(*)::int as count from audit_events
-      where at >= ${since} and workspace = ${workspace} and user_id = ${user_id} and kind = ${kind}`);
+      where ${isSince(sql`${since}`)} and workspace = ${workspace} and user_id = ${user_id} and kind = ${kind}`);
     return row?.count ?? 0;
   }
 
@@ -72,6 +72,10 @@ export class AuditTrail extends Queries {
     }
   }
 }
+
+/** Whether an event is from then on. Ids grow with time: by them, a workspace's own are found without its older ones. */
+const isSince = (time: RawBuilder<unknown>) =>
+  sql`at >= ${time} and id >= (select id from audit_events where at >= ${time} order by at, id limit 1)`;
 
 /** Lets this transaction change the trail for the reason given. */
 export async function allowAuditChange(trx: Transaction<Tables>, reason: 'expire' | 'forget'): Promise<void> {

@@ -132,6 +132,9 @@ export const isWaiting = sql<boolean>`messages.state = 'waiting'`;
 /** Whether a message is not at the service yet. */
 export const isUnsent = sql<boolean>`messages.state in ('waiting', 'sending')`;
 
+/** Whether a message is a reply. For the table of messages, whose replies alone an index finds by their thread. */
+export const isReply = sql<boolean>`messages.thread_ts <> messages.ts`;
+
 /** Whether a message may be sent: its thread is not paused, or a button sent it again. For the table of messages. */
 export const maySend = sql<boolean>`(messages.resends_turn_id is not null or not exists (
   select from threads where ${sameThread('threads', 'messages')} and threads.paused_by_turn_id is not null))`;

@@ -314,6 +314,6 @@ export function markWake({ workspace, channel, ts }: MessageKey, marked: readonl
       and key = any(${[...marked]}::text[])`;
 }
 
-/** Whether a job waits for a process. For the table of jobs. */
-export const isJobDue = sql<boolean>`jobs.done_at is null and jobs.due_at <= clock_timestamp()
+/** Whether a job waits for a process. For the table of jobs, whose index is found by a time that stands still. */
+export const isJobDue = sql<boolean>`jobs.done_at is null and jobs.due_at <= statement_timestamp()
   and ${isUnclaimed('jobs.claimed_until')} and (jobs.kind = ${sql.lit(JOB_KIND.taskDeletion)} or ${isInstalled})`;

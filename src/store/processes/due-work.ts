@@ -20,7 +20,7 @@ export async function readDueWork(db: Kysely<Tables>): Promise<DueWork> {
   const { rows } = await sql<DueWork>`
     select
       exists (select from turns where ${isStopOpen}) as stops,
-      exists (select from jobs where ${isJobDue}) as jobs,
+      exists (select from (select from jobs where ${isJobDue} order by due_at limit 1) as next) as jobs,
       exists (select from messages where is_urgent and state = 'waiting') as "urgentMessages",
       ${unlockedProcesses} as unlocked,
       greatest(${0}::bigint, (select max(change_seq) from workspaces), (select max(change_seq) from installations),

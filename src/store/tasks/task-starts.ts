@@ -41,7 +41,6 @@ export class TaskStarts extends Queries {
   async send({ workspace, id, user_id, channel, content }: TaskStartQuestion): Promise<boolean> {
     const place = { workspace, channel, thread_ts: CHANNEL_LEVEL };
     const job = { ...place, kind: JOB_KIND.taskStart, key: id, person: user_id };
-    const isSaved = sql`exists (select from saved)`;
     return this.changes(sql`
       with saved as (
         insert into task_starts (workspace, id, state, channel, user_id, content)
@@ -50,7 +49,7 @@ export class TaskStarts extends Queries {
           user_id = excluded.user_id, content = excluded.content
           where task_starts.state = 'draft'
         returning id
-      ) ${jobInsert(job, 0, isSaved)} on conflict do nothing`);
+      ) ${jobInsert(job, 0, sql`exists (select from saved)`)} on conflict do nothing`);
   }
 
   /** The form has taken effect, in a new thread or none, and its content is erased; false if it had before. */

@@ -4,6 +4,7 @@ import {
   fromNow,
   hasTurn,
   inThread,
+  isReply,
   isTurn,
   isUnsent,
   isWaiting,
@@ -156,9 +157,9 @@ export class Messages extends Queries {
 
   /** Whether another message of the thread has been sent. */
   async isAnotherSent({ workspace, channel, thread_ts, ts }: Message): Promise<boolean> {
-    const sent = sql`
-      select from messages where ${inThread({ workspace, channel, thread_ts })} and state = 'sent' and ts <> ${ts} limit 1`;
-    return this.exists(sent);
+    return this.exists(sql`
+      select from messages where ${inThread({ workspace, channel, thread_ts })} and (${isReply} or ts = ${thread_ts})
+        and state = 'sent' and ts <> ${ts} limit 1`);
   }
 
   /** Who wrote the messages that a task has, those that repeat others aside; '' for an erased person. */
@@ -174,7 +175,7 @@ export class Messages extends Queries {
     if (ts === thread_ts) return [];
     const rows = await this.rows(sql<{ ts: SlackTs }>`
       select ts from messages
-      where ${inThread({ workspace, channel, thread_ts })} and state = 'unsent' and ts < ${ts} and thread_ts <> ts
+      where ${inThread({ workspace, channel, thread_ts })} and state = 'unsent' and ts < ${ts} and ${isReply}
         and coalesce(quoted_with_ts, ${ts}) = ${ts} order by ts`);
     return rows.map((row) => row.ts);
   }
@@ -221,9 +222,8 @@ export class Messages extends Queries {
 
   /** Whether an earlier message of the same person waits in the thread, too. */
   async hasEarlierWaiting(thread: ThreadKey, person: string, ts: SlackTs): Promise<boolean> {
-    const earlier = sql`
-      select from messages where ${inThread(thread)} and ${isWaiting} and user_id = ${person} and ts < ${ts} limit 1`;
-    return this.exists(earlier);
+    return this.exists(sql`
+      select from messages where ${inThread(thread)} and ${isWaiting} and user_id = ${person} and ts < ${ts} limit 1`);
   }
 
   /** Asks to pass what the writer of a message has waiting in its thread on to the run at work; returns these messages. */
@@ -271,10 +271,9 @@ export class Messages extends Queries {
 
   /** Whether people wrote to the agent after a turn's message, apart from what its run was given until it settled. */
   async hasLater(turn: Turn): Promise<boolean> {
-    const isPart = hasSettled(turn);
-    const isGiven = hasTurn(sql`${isPart} and turns.forwarded_by_turn_id = ${turn.id}`);
+    const isGiven = hasTurn(sql`${hasSettled(turn)} and turns.forwarded_by_turn_id = ${turn.id}`);
     return this.exists(sql`
-      select ts from messages where ${inThread(turn)} and ts > ${turn.message_ts}
+      select ts from messages where ${inThread(turn)} and ${isReply} and ts > ${turn.message_ts}
         and state in ('waiting', 'sending', 'sent') and sent_with_ts is distinct from ${turn.message_ts}
         and not ${isGiven} limit 1`);
   }

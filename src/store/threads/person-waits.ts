@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { JOB_KIND, jobInsert, jobWake, OR_WANT_AGAIN } from '../jobs/jobs.ts';
-import { inThread, isTurn, maySend, millis, ofTurn, Queries, sameThread } from '../queries.ts';
+import { inThread, isReply, isTurn, maySend, millis, ofTurn, Queries, sameThread } from '../queries.ts';
 import type { PostState, ThreadKey, Turn, TurnId, TurnLocation } from '../schema.ts';
 import { END_PART, REMINDER_PART } from './posts.ts';
 import { hasSent, isAtWork, isOpenTurn } from './turn-phase.ts';
@@ -31,7 +31,7 @@ export const waitsForPerson = sql<boolean>`(
     select from threads as its where ${sameThread('its', 'turns')} and its.task_id is not distinct from turns.task_id)
   and not exists (
     select from messages
-    where ${sameThread('messages', 'turns')} and messages.thread_ts <> messages.ts and messages.ts <> turns.message_ts
+    where ${sameThread('messages', 'turns')} and ${isReply} and messages.ts <> turns.message_ts
       and messages.state in ('waiting', 'sending') and ${maySend})
   and not exists (
     select from turns as answers
@@ -42,14 +42,13 @@ export class PersonWaits extends Queries {
   /** A turn waits for a person since `quietMs`; a reminder is due after `remindMs` of that. A wait that is known stays as it is. */
   async begin(turn: TurnLocation, wait: string, quietMs: number, remindMs: number): Promise<void> {
     const { workspace, channel, thread_ts, id: key } = turn;
-    const isBegun = sql`exists (select from begun)`;
     const job = { workspace, kind: JOB_KIND.reminder, channel, thread_ts, key };
     await this.changes(sql`
       with begun as (
         update turns set waits_for = ${wait}, waits_since = clock_timestamp() - ${millis(quietMs)}
         where ${isTurn(turn)} and waits_for is distinct from ${wait} and stop_requested_at is null
           and ${isOpenTurn} returning 1)
-      ${jobInsert(job, Math.max(0, remindMs - quietMs), isBegun)} ${OR_WANT_AGAIN}`);
+      ${jobInsert(job, Math.max(0, remindMs - quietMs), sql`exists (select from begun)`)} ${OR_WANT_AGAIN}`);
   }
 
   /** Somebody says stop where a plan waits, if one does: it needs no reminder. */

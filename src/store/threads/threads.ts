@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { inThread, maySend, Queries, sameThread } from '../queries.ts';
+import { inThread, isReply, maySend, Queries, sameThread } from '../queries.ts';
 import {
   type ListenMode,
   type SlackTs,
@@ -94,7 +94,7 @@ export class Threads extends Queries {
     const rows = await this.rows(sql<Pick<Thread, 'workspace'>>`
       select threads.workspace from threads left join lateral (
         select max(ts) as ts from messages
-        where ${sameThread('messages', 'threads')} and messages.thread_ts <> messages.ts and user_id = ${person}
+        where ${sameThread('messages', 'threads')} and ${isReply} and user_id = ${person}
           and state not in ('unsent', 'withdrawn', 'refused') and ts <= ${ts}) as own on true
       where channel = ${channel} and thread_ts = ${thread_ts} and not is_dormant
       order by greatest(own.ts, case when started_by = ${person} and adopted_ts <= ${ts} then adopted_ts end) desc nulls last,
@@ -104,7 +104,26 @@ export class Threads extends Queries {
 
   /** What decides whether a person's reply is for the agent; undefined if the thread is not ours. */
   async listening(key: ThreadKey, person: string, ts: SlackTs): Promise<ThreadListening | undefined> {
-    return this.first(listeningQuery(key, person, ts));
+    const replies = sql`${sameThread('messages', 'thread')} and ${isReply}`;
+    return this.first(sql<ThreadListening>`
+      select thread.is_between_people as "isBetweenPeople", thread.listens_to_all as "listensToAll",
+        (select listen_mode from settings where workspace = thread.workspace and channel in ('', thread.channel)
+          and listen_mode is not null order by channel desc limit 1) as "listenMode",
+        own.ts is not null and not exists (
+          select from messages where ${replies} and messages.user_id <> ${person} and messages.state <> 'withdrawn'
+            and messages.ts < ${ts} and messages.ts > greatest(own.ts, bot.ts)) as "isInConversation"
+      from (
+        select *, adopted_ts <> thread_ts and not exists (
+          select from messages where (messages.workspace, messages.channel, messages.ts)
+            = (threads.workspace, threads.channel, threads.thread_ts)) as is_between_people
+        from threads where ${inThread(key)} and not is_dormant and adopted_ts <= ${ts}) as thread
+      left join lateral (
+        select max(messages.ts) as ts from messages where ${replies} and messages.user_id = ${person}
+          and messages.state not in ('unsent', 'withdrawn', 'refused') and messages.ts < ${ts}) as own
+        on thread.is_between_people
+      left join lateral (
+        select max(posts.ts) as ts from turns join posts on (posts.workspace, posts.turn_id) = (turns.workspace, turns.id)
+        where ${sameThread('turns', 'thread')} and posts.ts < ${ts}) as bot on own.ts is not null`);
   }
 
   /** Reads every reply in the thread from now on, or no longer; false if that was so before. */
@@ -212,30 +231,4 @@ export interface ThreadListening {
   listenMode: ListenMode | 'everything' | null;
   /** The writer has turned to the agent in the thread, and nobody else has written since its last message. */
   isInConversation: boolean;
-}
-
-/** What decides whether a person's reply is for the agent: nobody else has written since its last message. No row if it is not ours. */
-function listeningQuery(key: ThreadKey, person: string, ts: SlackTs) {
-  const replies = sql`${sameThread('messages', 'thread')} and messages.thread_ts <> messages.ts`;
-  return sql<ThreadListening>`
-    select thread.is_between_people as "isBetweenPeople", thread.listens_to_all as "listensToAll",
-      coalesce(of_channel.listen_mode, of_all.listen_mode) as "listenMode",
-      own.ts is not null and not exists (
-        select from messages where ${replies} and messages.user_id <> ${person} and messages.state <> 'withdrawn'
-          and messages.ts < ${ts} and messages.ts > greatest(own.ts, bot.ts)) as "isInConversation"
-    from (
-      select *, adopted_ts <> thread_ts and not exists (
-        select from messages where (messages.workspace, messages.channel, messages.ts)
-          = (threads.workspace, threads.channel, threads.thread_ts)) as is_between_people
-      from threads where ${inThread(key)} and not is_dormant and adopted_ts <= ${ts}) as thread
-    left join settings as of_all on (of_all.workspace, of_all.channel) = (thread.workspace, '')
-    left join settings as of_channel
-      on (of_channel.workspace, of_channel.channel) = (thread.workspace, thread.channel)
-    left join lateral (
-      select max(messages.ts) as ts from messages where ${replies} and messages.user_id = ${person}
-        and messages.state not in ('unsent', 'withdrawn', 'refused') and messages.ts < ${ts}) as own
-      on thread.is_between_people
-    left join lateral (
-      select max(posts.ts) as ts from turns join posts on (posts.workspace, posts.turn_id) = (turns.workspace, turns.id)
-      where ${sameThread('turns', 'thread')} and posts.ts < ${ts}) as bot on own.ts is not null`;
 }

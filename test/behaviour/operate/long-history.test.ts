@@ -5,6 +5,7 @@ import { fillHistory, type HistoryReads, historyReads } from '../../../sandbox/f
 import { connectionUrl } from '../../../sandbox/postgres-server.ts';
 import { gapToRead } from '../../../src/relay/inbox/backfill.ts';
 import { WORKFLOW_STEP } from '../../../src/relay/runtime/incoming-message.ts';
+import { readDueWork } from '../../../src/store/processes/due-work.ts';
 import { readStats } from '../../../src/store/stats.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database.ts';
@@ -28,8 +29,24 @@ const scene = await openAppScene({
 });
 const channel = scene.channel();
 
+/** Workspaces in which nothing happens now: an old upload, and a job for later each. Ours has settings in many channels. */
+const AT_REST = [
+  `insert into installations (workspace, is_enterprise_install, name, bot_user_id, bot_id)
+    select 'TREST' || n, false, '', '', '' from generate_series(1, 10000) as n`,
+  `insert into workspaces (workspace, name, bot_user_id, bot_id, installation_id)
+    select 'TREST' || n, '', '', '', 'TREST' || n from generate_series(1, 10000) as n`,
+  `insert into settings (workspace, channel, changed_by) select 'TREST' || n, '', '' from generate_series(1, 700) as n`,
+  `insert into settings (workspace, channel, changed_by) select '${scene.slack.team.id}', 'CREST' || n, '' from generate_series(1, 700) as n`,
+  `insert into jobs (workspace, kind, channel, thread_ts, key, person, payload, due_at)
+    select 'TREST' || n, 'follow_up', 'CREST', n, '', '', '{}', now() + interval '1 day' from generate_series(1, 4000) as n`,
+  `insert into uploads (workspace, slack_file_id, project_id, started_at, uploaded_at)
+    select 'TREST' || n, 'FREST', 'prj_rest', old, old
+    from generate_series(1, 4000) as n, (values (now() - interval '30 days')) as times (old)`,
+];
+
 beforeAll(async () => {
   await client.connect();
+  for (const statement of AT_REST) await client.query(statement);
   // Half of it is in our workspace, and half of that in our channel.
   const ours = { workspace: scene.slack.team.id, channel: channel.id };
   await fillHistory(client, { turns: 20_000, ...ours, workspaces: 2, channels: 2 });
@@ -41,7 +58,14 @@ async function live(): Promise<void> {
   const files = [{ name: 'run.csv', mime: 'text/csv', bytes: Buffer.from('a,b\n1,2\n3,4\n') }];
   const root = scene.ask(channel, 'what is in there?', { files });
   const direct = scene.slack.say({ person: scene.ada, channel: dm, text: 'a question of its own' });
-  await Promise.all([scene.finished(channel, root), scene.finished(dm, direct)]);
+  const talk = scene.slack.say({ person: scene.grace, channel, text: 'who has measured this?' });
+  const asked = scene.reply(channel, talk, `${scene.mention} can you tell?`);
+  await Promise.all([
+    scene.finished(channel, root),
+    scene.finished(dm, direct),
+    scene.finished(channel, asked),
+  ]);
+  scene.reply(channel, talk, 'was it in May?');
   const slow = scene.ask(channel, '/slow 9000');
   const seconds = () => scene.shown(channel, slow).includes('Second');
   await scene.until('the reply grows', seconds);
@@ -57,7 +81,28 @@ async function live(): Promise<void> {
   await store.retention.deleteExpired(days);
   await readStats(store.db, WORKFLOW_STEP);
   await store.backfills.addGap(scene.slack.team.id, gapToRead(new Date(), true));
+  const { changeSeq } = await readDueWork(store.db);
+  await store.installations.changedSince(changeSeq);
+  await lookBack();
   await scene.slack.settled();
+}
+
+/** What is looked up of a person's last hour, and of the oldest thread of the channel. */
+async function lookBack(): Promise<void> {
+  const { audit, messages, turns } = scene.sandbox.bot.store;
+  const { id: workspace } = scene.slack.team;
+  const person = { workspace, user_id: scene.ada.id };
+  await audit.addRefusal({ ...person, channel: channel.id, details: { why: 'stranger' } });
+  await audit.countOf('files', person, new Date(Date.now() - 3_600_000));
+  const found = await client.query<{ ts: string }>(
+    'select min(ts)::text as ts from messages where workspace = $1 and channel = $2',
+    [workspace, channel.id],
+  );
+  const key = { workspace, channel: channel.id, ts: found.rows[0]?.ts ?? '' };
+  const [message, turn] = await Promise.all([messages.get(key), turns.ofMessage(key)]);
+  if (message === undefined || turn === undefined) throw new Error('There is no history.');
+  expect(await messages.isAnotherSent(message)).toBe(true);
+  expect(await messages.hasLater(turn)).toBe(true);
 }
 
 /** Which of these large tables were read too much. */
@@ -90,7 +135,7 @@ async function costliest(statements: Iterable<string>, tables: readonly string[]
 }
 
 test.each(['force_custom_plan', 'force_generic_plan'])(
-  'a conversation, upkeep, limits, a short gap, retention and metrics read no old turns (%s)',
+  'a conversation, upkeep, limits, a short gap, retention and metrics read no old turns, and no workspaces at rest (%s)',
   async (mode) => {
     await client.query(`alter database ${connection.database} set plan_cache_mode = ${mode}`);
     await scene.sandbox.restartBot();

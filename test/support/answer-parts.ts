@@ -15,5 +15,5 @@ export function displayedText(parts: readonly AnswerPart[]): string {
   return segments.map(({ source }) => source).join('');
 }
 
-/** What is shown otherwise than it is written: formulas, scripts, breaks, figures and backslashes in addresses. */
-const IN_OTHER_WAYS = /^(?:\$|\\(?:[([A-Za-z]|$)|\^\{|<(?:br|su[bp])|!\[)/i;
+/** What is shown otherwise than it is written: formulas, scripts, breaks, figures, marks in addresses and of numbered items. */
+const IN_OTHER_WAYS = /^(?:\$|\\(?:[([A-Za-z]|$)|\^\{|<(?:br|su[bp])|!\[|[<>|#.)]$|<?https?:)/i;

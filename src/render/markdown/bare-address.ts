@@ -1,8 +1,8 @@
-import { DOI_ADDRESS, USER_PART } from './unsafe-links.ts';
+import { USER_PART } from './unsafe-links.ts';
 
 /*
  * Markdown ends a bare address only at a space or `<`. People and agents also end it at punctuation of other scripts, at the
- * `'s` of English and before a further address.
+ * `'s` of English, at a citation (`^1^`, `[1]`) and before a further address. Old DOIs hold `<`, `>` and `#`.
  */
 /** Punctuation that no address holds; among it are letters and digits, such as `々`, `〇` and `Ａ`. */
 export const PUNCTUATION =
@@ -13,9 +13,14 @@ export const TITLE_END = `${TITLE_START}）(?!\\w|[^\\0-~${PUNCTUATION}])`;
 const TITLE = new RegExp(TITLE_END, 'g');
 /** Before the next address of a list, which is not in the value of a query, nor in angle brackets. */
 export const NEXT_ADDRESS = '[,;](?=https?://)(?<![=<]https?://[^\\s<>"()]{0,1000})';
-const END = new RegExp(`[${PUNCTUATION}]|['’]s$|${NEXT_ADDRESS}`, 'i');
-/** What those that lead to a DOI end with: nearly all DOIs are ASCII. */
-const DOI_END = /[^!-~]|'s$|[,;](?=https?:\/\/)|,(?=[a-z]+$)/i;
+const CITATION = '\\[(?=\\^?\\d{1,3}(?:[,–-]\\d{1,3})*$)|\\^(?=\\d[\\d,–-]*\\^)';
+const END = new RegExp(`[${PUNCTUATION}]|['’]s$|${NEXT_ADDRESS}|${CITATION}`, 'i');
+const HOLDS_DOI = /^[^?#]*\/10\.\d{4,9}\//;
+/** What those that hold a DOI end with: nearly all DOIs are ASCII. */
+const DOI_END = new RegExp(
+  `[^!-~\ufdd4]|'s$|[,;](?=https?://)|[,;(](?=[a-z]{1,9}(?:$|=|[^!-~]))|\\^(?=\\{?\\d)|${CITATION}`,
+  'i',
+);
 /** What Markdown leaves out at the end of an address. */
 const TRAILING = /\\*[!"'*,.:;?_~)]$/;
 /** What cannot stand in angle brackets, or is no address that people write. */
@@ -25,8 +30,8 @@ const MAX_LENGTH = 1_000;
 export const ESCAPE = /\\(?=[_()~&#+=*-])/g;
 /** The beginning of an address that goes on; what has an end is whole. */
 export const UNFINISHED_ADDRESS = new RegExp(
-  `(?:https?://[^\\s${PUNCTUATION}]*(?:${TITLE_START}）?)?|www\\.\\S*)$`,
-  'i',
+  `(?:https?://[^\\s${PUNCTUATION}]*(?:${TITLE_START}）?)?|www\\.\\S*|(?<![a-z\\d])(?:ht(?:t(?:ps?:?/?)?)?|www?))$`,
+  'iu',
 );
 
 /** A bare address, as the parser reads it, in pieces: the address, and the text and addresses that follow it without a space. */
@@ -42,7 +47,7 @@ export function* bareAddresses(source: string): Generator<{ piece: string; isAdd
 
 function endOf(address: string): number {
   const known = address.slice(0, MAX_LENGTH).replace(TITLE, (title) => '.'.repeat(title.length));
-  const at = known.search(DOI_ADDRESS.test(address) ? DOI_END : END);
+  const at = known.search(HOLDS_DOI.test(address) ? DOI_END : END);
   const end = at < 0 ? at : withoutTrailing(address.slice(0, at)).length;
   return end <= 'https://'.length || UNUSUAL.test(address.slice(0, MAX_LENGTH)) ? address.length : end;
 }
@@ -56,12 +61,33 @@ function withoutTrailing(address: string): string {
 
 /** Whether another reader of Markdown would take what follows an address for its part. */
 export function goesOn(address: string, next: string): boolean {
-  return /^[!"'*,.:;?_~)\\]*(?:[^\0-~\s]|'s|[,;][a-z]|(?<!~)~(?!~))/i.test(next) && !UNUSUAL.test(address);
+  return (
+    /^[!"'*,.:;?_~)\\]*(?:[^\0-~\s]|'s|[,;][a-z]|(?<!~)~(?!~)|[[^(]|<su[bp]>)/i.test(next) &&
+    !UNUSUAL.test(address)
+  );
 }
 
-/** The most characters that may be added at `index` to end an address there. */
+const UP_TO_MARK = '(?<![a-z])https?://[^\\s<>"`|]{1,200}/10\\.\\d{4,9}/[^\\s<>"`|]{1,200}';
+const IN_BRACKETS = '<(?<![,;(][a-z]{1,9}<)\\d[^\\s<>"`|()]{1,100}(?:>[\\w.]{1,12}(?:;\\d(?:-[\\w#]?)?)?)?';
+/** The address of a DOI that holds marks of its own, outside of the text of a link, which leads elsewhere. */
+const MARKED_DOI = new RegExp(
+  `${UP_TO_MARK}(?:${IN_BRACKETS}|\\|(?<!\\\\\\|)\\w)(?![^\\s<"\`|\\]]{0,300}\\]\\()`,
+  'gi',
+);
+
+/** The text with other characters for marks in addresses of DOIs, which an address may only hold encoded. */
+export function withDoiMarks(text: string, shownAs: (mark: string) => string): string {
+  return text.replace(MARKED_DOI, (doi) => doi.replace(/[<>|]|#$/g, shownAs));
+}
+
+/** The same of the same length, in which Markdown ends no address at such a mark. */
+export function withReadableDois(text: string): string {
+  return withDoiMarks(text, (mark) => (mark === '|' ? mark : 'x'));
+}
+
+/** The most characters that may be added at `index` to end an address there, or to encode a mark of it. */
 export function addressEndCost(text: string, index: number): number {
-  if (!/[^\0-~]|[',;~]/.test(text.charAt(index)) || !/[!-~]/.test(text.charAt(index - 1))) return 0;
+  if (!/[^\0-~]|[',;~[^(<>#|]/.test(text.charAt(index)) || !/[!-~]/.test(text.charAt(index - 1))) return 0;
   const before = text.slice(Math.max(0, index - MAX_LENGTH), index);
   const at = before.lastIndexOf('://');
   return at < 0 || /\s/.test(before.slice(at)) ? 0 : '<>'.length;

@@ -4,7 +4,7 @@ import type {} from 'micromark-extension-gfm-autolink-literal';
 import type {} from 'micromark-extension-gfm-table';
 import type { HtmlExtension } from 'micromark-util-types';
 import { escapeHtml, unescapeHtml } from '../text-format.ts';
-import { bareAddresses, ESCAPE } from './bare-address.ts';
+import { bareAddresses, ESCAPE, withDoiMarks } from './bare-address.ts';
 import { baseName, figureOf } from './figures.ts';
 import { BLOCK_MARKS } from './literal-marks.ts';
 import { spanType } from './math.ts';
@@ -80,8 +80,6 @@ function spanHtml(source: string): string {
   return plain === undefined ? `<code>${escapeHtml(source)}</code>` : escapeHtml(plain);
 }
 
-/** The link of a bare address that ends within a DOI. */
-const HALF_DOI = /<a href="[^"]*">(https?:[^<]*\/10\.\d{4,9}\/[^<]*)<\/a>(?=&lt;\d)/g;
 const LINK = /<a href="([^"]*)"[^>]*>([\s\S]*?)<\/a>/g;
 
 /** Characters after which a text is cut at its next empty line, and where it is cut in any case: one piece is one slice. */
@@ -103,19 +101,25 @@ const LINE = /[^\n]{0,8000}\n|[^\n]{1,8000}/g;
  */
 export function* markdownToHtml(text: string): Generator<string> {
   // Behind a character that no text holds, what code keeps of a backslash is known.
-  const escaped = withoutSignedLinks(text.replaceAll('\ufdd3', '')).replace(BLOCK_MARKS, '\ufdd3\\$&');
+  const safe = withoutSignedLinks(text.replace(/[\ufdd3\ufdd4]/g, ''));
+  const readable = withDoiMarks(safe, (mark) =>
+    // It may also end a cell.
+    mark === '|' ? mark : encodeURIComponent(mark).replace('%', '\ufdd4'),
+  );
+  const escaped = readable.replace(BLOCK_MARKS, '\ufdd3\\$&');
   for (const piece of pieces(escaped)) yield toHtml(piece);
 }
 
 function toHtml(text: string): string {
   const source = limitTables(limitNesting(text));
   return micromark(source, { extensions: markdownSyntax(source), htmlExtensions: HTML })
-    .replace(/\ufdd3\\?/g, '')
+    .replaceAll(encodeURIComponent('\ufdd4'), '%')
+    .replace(/\ufdd4(23|3C|3E)/g, (_, code: string) => escapeHtml(decodeURIComponent(`%${code}`)))
+    .replace(/\ufdd3\\?|\ufdd4/g, '')
     .replace(/<(\/?)h[1-6]>/g, '<$1h4>')
     .replace(/<li>\ufdd2(\d+)>/g, '<li value="$1">')
     .replace(/<img src="[^"]*" alt="([^"]*)"[^>]*>/g, '[$1]')
     .replace(/<input type="checkbox"([^>]*)>/g, (_, state: string) => (state.includes('checked') ? '☑' : '☐'))
-    .replace(HALF_DOI, '$1')
     .replace(LINK, honestLink);
 }
 

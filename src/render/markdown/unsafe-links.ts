@@ -118,16 +118,15 @@ function leadsTo(name: string, opened: URL | null): boolean {
 }
 
 /** The beginning of an address that leads to a DOI. */
-export const DOI_ADDRESS = /^https?:\/\/(?:dx\.|www\.)?doi\.org\//i;
+const DOI_ADDRESS = /^https?:\/\/(?:dx\.|www\.)?doi\.org\//i;
 
 /** A label without the DOI at its end that its link leads to: the end of an old one, `3.0.CO;2-A`, looks like a host. */
 function beforeOwnDoi(label: string, opened: URL | null): string {
-  const address = opened?.href ?? '';
-  const doi = address.replace(DOI_ADDRESS, '');
-  if (doi === address || !/^10\.\d/.test(doi)) return label;
   const shown = label.replace(UNSEEN, '');
-  const end = decodedPath(doi).replace(UNSEEN, '');
-  return shown.endsWith(end) ? shown.slice(0, -end.length) : label;
+  const address = decodedPath(opened?.href ?? '').replace(UNSEEN, '');
+  const doi = address.replace(DOI_ADDRESS, '');
+  if (doi === address || !/^10\.\d/.test(doi)) return shown === address ? '' : label;
+  return shown.endsWith(doi) ? shown.slice(0, -doi.length) : label;
 }
 
 /** The host that a link leads to; of an address of e-mail, what follows the first `@`. */
@@ -194,7 +193,11 @@ function isOtherPath(path: string, opened: URL | null): boolean {
 }
 
 function pathOf(url: URL | null): string {
-  return url === null ? '' : (url.pathname + url.search + url.hash).replace(/\/$/, '');
+  return url === null
+    ? ''
+    : decodedPath(url.pathname + url.search + url.hash)
+        .replace(UNSEEN, '')
+        .replace(/\/$/, '');
 }
 
 /** Where a text in brackets begins, by the place after the bracket that closes it. */

@@ -9,7 +9,7 @@ const SICI =
 const PLAIN = /^(?:(?![-/:=+]10\.[1-9]\d{3,8}\/|--)[\w.():+=/\ue021-\ue07e-])*/;
 /** What follows only a part of a DOI: of one that is shortened or a template, or that holds what few DOIs do. */
 const GOES_ON =
-  /^(?:[@$^…{%]|\\[^nrt]|[<(]\d|\[\d+:|&\w+(?![\w=])|\p{Script=Latin}|[\u2012\u2013\u2212](?!10\.\d{4})\w|[!~*]\w|;\d-)/u;
+  /^(?:[@$…{%]|\^(?!\{?\d)|\\[^nrt]|[<(]\d|\[\d+:|&\w+(?![\w=])|\p{Script=Latin}|[\u2012\u2013\u2212](?!10\.\d{4})\w|[!~*]\w|;\d-)/u;
 /** Which page of an article an address asks for. */
 const PAGE =
   /(?:\/(?:full|fulltext|abstract|e?pdf|meta|html?)|\.(?:full(?:-text)?|abstract|supplementary-material|article-(?:info|metrics))(?:\.pdf(?:\+html)?)?)+$/i;

@@ -205,9 +205,10 @@ function matchAt(pattern: RegExp, text: string, at: number): string {
  * punctuation. Undefined if it is shortened or a template.
  */
 export function wholeName(text: string, at: number, raw: string): string | undefined {
-  const name = balanced(raw);
   const isLeft = text[at - 1] === '<' ? /^[^>|]/ : /[=+:(]$/.test(raw) ? /^["“'‘]/ : GOES_ON;
   const next = text.slice(at + raw.length, at + raw.length + 80);
+  // `…/nature12373,p<0.05`
+  const name = balanced(/^[<>≤≥]/.test(next) ? raw.replace(/[,;(][a-z]{1,9}$/i, '') : raw);
   const isCut = name === raw && (isLeft.test(next) || HALF_DOI.test(raw + next.slice(0, 2)));
   if (isCut || /\.{3}$|\$/.test(name)) return undefined;
   return name.replace(/\\([_()~&#+=-])/g, '$1').replace(/[.,:;!?_~(\\]+$/, '');

@@ -1,4 +1,9 @@
-import { ESCAPE as ADDRESS_ESCAPE, goesOn } from '../markdown/bare-address.ts';
+import {
+  ESCAPE as ADDRESS_ESCAPE,
+  goesOn,
+  withDoiMarks,
+  withReadableDois,
+} from '../markdown/bare-address.ts';
 import { wordJoinerPositions } from '../markdown/cjk-emphasis.ts';
 import { figureWords } from '../markdown/figures.ts';
 import { emojiNames, literalMarks } from '../markdown/literal-marks.ts';
@@ -21,8 +26,6 @@ export interface Segment {
 }
 
 const ESCAPE = '\\';
-/** An address that Slack would link only up to the `<` within its DOI, outside of a link's text. */
-const HALF_DOI = /(?<![a-z])https?:\/\/[^\s<>]{1,200}\/10\.\d{4,9}\/[^\s<>]{1,200}<\d(?!\S{0,500}\]\()/gi;
 
 /** What reopens, at the beginning of a part, the construct that the part before ended in; '' if nothing does. */
 export function openerOf([first]: readonly Segment[]): string {
@@ -38,6 +41,10 @@ interface Insertion {
   to?: number;
 }
 
+const between = (at: number, text: string): Insertion => ({ at, text, kind: 'between' });
+const replacing = (at: number, to: number, text: string): Insertion => ({ at, to, text, kind: 'replaces' });
+const sorted = (all: Insertion[]) => all.sort((one, other) => one.at - other.at);
+
 /**
  * What makes Slack show the answer as it was meant: plain characters for simple formulas, words for figures, fences around
  * other formulas and around tables that are too wide for Slack, word joiners beside marks that Slack would not read, backslashes before marks that are data, and the host of a
@@ -46,7 +53,7 @@ interface Insertion {
 function insertionsFor(text: string, node: MarkdownNode, isOpen = false, isOnOneLine = false): Insertion[] {
   if (node.type === 'table' && isTableTooWide(text, node)) return fenceInsertions(text, node);
   const shown = shownSpan(text, node, isOnOneLine);
-  if (shown !== undefined) return [{ at: node.start, to: node.end, text: shown, kind: 'replaces' }];
+  if (shown !== undefined) return [replacing(node.start, node.end, shown)];
   if (node.type === 'formula' || node.type === 'verbatim') return fenceInsertions(text, node);
   if (node.type === 'inlineFormula') {
     return [
@@ -55,34 +62,31 @@ function insertionsFor(text: string, node: MarkdownNode, isOpen = false, isOnOne
     ];
   }
   if (node.type === 'text') {
-    const marks = literalMarks(text, node.start, node.end).map((at) => ({ at, text: ESCAPE }));
-    const names = [...emojiNames(text, node.start, node.end), ...halfDois(text, node)];
-    return [...marks, ...names.map((at) => ({ at, text: WORD_JOINER }))]
-      .sort((a, b) => a.at - b.at)
-      .map((one) => ({ ...one, kind: 'between' }));
+    const marks = literalMarks(text, node.start, node.end).map((at) => between(at, ESCAPE));
+    const names = emojiNames(text, node.start, node.end).map((at) => between(at, WORD_JOINER));
+    return sorted([...marks, ...names, ...encodings(text, node.start, node.end)]);
   }
   // A backslash would belong to the address.
   if (node.type === 'link' && text.charAt(node.start) !== '[') return addressInsertions(text, node);
   const isLine = isOnOneLine || /^(?:heading|tableCell)$/.test(node.type);
   const inner = node.children.flatMap((child) => insertionsFor(text, child, isOpen, isLine));
-  const added: Insertion[] = wordJoinerPositions(text, node).map((at) => ({
-    at,
-    text: WORD_JOINER,
-    kind: 'between',
-  }));
+  const added = wordJoinerPositions(text, node).map((at) => between(at, WORD_JOINER));
   if (node.type === 'list') added.push(...numberInsertions(text, node, isOpen));
   const labelTo = node.type === 'link' ? node.children.at(-1)?.end : undefined;
   if (labelTo !== undefined) {
-    const [source, destination] = [text.slice(node.start + 1, labelTo), text.slice(labelTo, node.end)];
+    const source = text.slice(node.start + 1, labelTo);
+    const encoded = encodings(text, labelTo, node.end);
+    const destination = withReplaced(text.slice(labelTo, node.end), labelTo, encoded);
     added.push(...bracketInsertions(source, node.start + 1, inner));
+    // As one, so that no half of it is taken for another target than the label's.
+    if (encoded.length > 0) added.push(replacing(labelTo + 2, node.end, destination.slice(2)));
     const label = withReplaced(source, node.start + 1, inner);
     const note = hostNote(label, destination);
-    if (note !== '') added.push({ at: labelTo, text: note, kind: 'between' });
+    if (note !== '') added.push(between(labelTo, note));
     // Also where the label is split, or the destination is one that only the parser reads.
-    else if (hasDisguise(label, destination))
-      added.push({ at: labelTo + 1, text: WORD_JOINER, kind: 'between' });
+    else if (hasDisguise(label, destination)) added.push(between(labelTo + 1, WORD_JOINER));
   }
-  return added.length === 0 ? inner : [...inner, ...added].sort((a, b) => a.at - b.at);
+  return added.length === 0 ? inner : sorted([...inner, ...added]);
 }
 
 /** Backslashes before the marks of numbers, which a list counts on from its first one: 3. and 7., as of references. */
@@ -116,28 +120,30 @@ function bracketInsertions(label: string, start: number, marks: readonly Inserti
   const starts = labelStarts(label);
   return marks.flatMap(({ at }) => {
     const opening = label.charAt(at - start) === ']' ? starts.get(at - start + 1) : undefined;
-    return opening === undefined ? [] : [{ at: start + opening - 1, text: ESCAPE, kind: 'between' as const }];
+    return opening === undefined ? [] : [between(start + opening - 1, ESCAPE)];
   });
 }
 
 /** What ends a bare address where Slack would read on, and leaves out the backslashes that it would read, too. */
 function addressInsertions(text: string, node: MarkdownNode): Insertion[] {
   const { start, end } = node;
-  const address = text.slice(start, end);
-  if (!/^https?:/i.test(address)) return [];
-  const [half] = halfDois(text, node);
-  if (half !== undefined) return [{ at: half, text: WORD_JOINER, kind: 'between' }];
-  const escapes = Array.from(address.matchAll(ADDRESS_ESCAPE), ({ index }) => ({
-    ...{ at: start + index, to: start + index + 1, text: '' },
-    kind: 'replaces' as const,
-  }));
-  if (!goesOn(address, text.slice(end, end + 20))) return escapes;
-  return [{ at: start, text: '<', kind: 'opens' }, ...escapes, { at: end, text: '>', kind: 'closes' }];
+  const address = withReadableDois(text.slice(start, end));
+  const encoded = encodings(text, start, end);
+  if (!/^https?:/i.test(address)) return encoded;
+  const escapes = Array.from(address.matchAll(ADDRESS_ESCAPE), ({ index }) =>
+    replacing(start + index, start + index + 1, ''),
+  );
+  const within = sorted([...escapes, ...encoded]);
+  if (!goesOn(address, text.slice(end, end + 20))) return within;
+  return [{ at: start, text: '<', kind: 'opens' }, ...within, { at: end, text: '>', kind: 'closes' }];
 }
 
-/** Where a word joiner in an address makes it text. */
-function halfDois(text: string, { start, end }: MarkdownNode): number[] {
-  return Array.from(text.slice(start, end + 2).matchAll(HALF_DOI), ({ index }) => start + index + 1);
+/** The marks of DOIs in a range, encoded as addresses need them. */
+function encodings(text: string, from: number, to: number): Insertion[] {
+  const marked = withDoiMarks(text.slice(from, to + 2), () => '\ufdd4').slice(0, to - from);
+  return Array.from(marked.matchAll(/\ufdd4/g), ({ index }) =>
+    replacing(from + index, from + index + 1, encodeURIComponent(text.charAt(from + index))),
+  );
 }
 
 /** A formula on lines of its own that has its end, outside of quotes. */

@@ -12,6 +12,15 @@ const DOI = 'https://doi.org/10.1038/nature12373';
 const PAGE = 'https://www.ebi.ac.uk/ena';
 const VIEWER = 'https://igv.org/app/?file=https://lab.example.org/a.bam,https://lab.example.org/b.bam';
 const OLD_DOI = '10.1002/1097-0142(20010101)91:1<1::AID-CNCR1>3.0.CO;2-A';
+const ARTICLE = 'https://www.publisher.org/articles/10.1234/s41586-020-1';
+/** DOIs with marks that an address may only hold encoded. */
+const MARKED_DOIS = [
+  OLD_DOI,
+  '10.1002/(SICI)1097-0142(20010101/15)91:1<1::AID-CNCR1>3.0.CO;2-#',
+  '10.1175/1520-0469(2001)033<0976:ABCDEF>2.0.CO;2',
+  '10.1002/1521-3773(20010715)41:14<2596::aid-anie2>3.0.co;2-',
+  '10.1234/ab|cd.12',
+];
 
 /** What another reader of Markdown makes of a text: what people see, and where its links lead. */
 function read(markdown: string): { seen: string; links: string[] } {
@@ -66,6 +75,14 @@ const WRITTEN: readonly (readonly [string, ...string[]])[] = [
   ],
   [`${PAGE}（a database）`, PAGE],
   [`${DOI},p<0.05`, DOI],
+  [`${ARTICLE},p<0.05 there`, ARTICLE],
+  [`${DOI},p≤0.05 and ${ARTICLE}(n=12)`, DOI, ARTICLE],
+  [`${DOI}^1^ and ${PAGE}^1,2^.`, DOI, PAGE],
+  [`${DOI}[1], ${PAGE}[^2] and ${DOI}[1–3].`, DOI, PAGE, DOI],
+  ...['~', '*', '@'].map((mark): [string, string] => [
+    `See https://doi.org/10.1234/ab${mark}cd${mark}ef.`,
+    `https://doi.org/10.1234/ab${mark}cd${mark}ef`,
+  ]),
   [VIEWER, VIEWER],
   [`<${PAGE},${DOI}> here`, `${PAGE},${DOI}`],
   [`（见(${PAGE}/(D))。`, `${PAGE}/(D)`],
@@ -74,12 +91,29 @@ const WRITTEN: readonly (readonly [string, ...string[]])[] = [
   [`“${PAGE}/D.”`, `${PAGE}/D`],
   ["https://en.wikipedia.org/wiki/Alzheimer's_disease", "https://en.wikipedia.org/wiki/Alzheimer's_disease"],
   [`https://web.archive.org/web/2020/${PAGE}`, `https://web.archive.org/web/2020/${PAGE}`],
-  // Half of a DOI is another DOI.
-  [`https://doi.org/${OLD_DOI} here`],
-  [`<https://doi.org/${OLD_DOI}> here`],
-  [`https://onlinelibrary.wiley.com/doi/${OLD_DOI} here`],
-  [`[the paper](https://doi.org/${OLD_DOI})`, `https://doi.org/${OLD_DOI}`],
 ];
+
+/** Ways to write an address. */
+const WAYS: readonly ((address: string) => string)[] = [
+  (address) => `See ${address} here`,
+  (address) => `(${address})，然后`,
+  (address) => `**${address}**`,
+  (address) => `<${address}> here`,
+  (address) => `[the paper](${address})`,
+  (address) => `[the paper](<${address}>)`,
+  (address) => `[${address}](${address})`,
+  (address) => `[${address.replace('https://doi.org/', '')}](${address})`,
+  (address) => `- ${address},p<0.05`,
+  (address) => `${address}^1^ and ${address}<sup>2</sup>`,
+];
+const MARKED = MARKED_DOIS.flatMap((doi) =>
+  ['https://doi.org/', 'https://www.publisher.org/doi/'].flatMap((before) =>
+    WAYS.map((way): [string, string] => [
+      way(before + doi),
+      before + doi.replace(/[<>|#]/g, encodeURIComponent),
+    ]),
+  ),
+);
 
 describe('a bare address', () => {
   test.each(WRITTEN)('ends where people end it: %s', (answer, ...links) => {
@@ -92,6 +126,15 @@ describe('a bare address', () => {
     const splitter = new AnswerSplitter();
     const seen = Array.from(answer, (_, at) => shown(answer.slice(0, at + 1), splitter).links).flat();
     expect(links).toEqual(expect.arrayContaining([...new Set(seen)]));
+  });
+
+  // Half of a DOI is another DOI.
+  test.each(MARKED)('leads to the work whose DOI it holds, also while it grows: %s', (answer, link) => {
+    expect([...new Set(finished(answer).links)]).toEqual([link]);
+    expect([...new Set(page(answer).links)]).toEqual([link]);
+    const splitter = new AnswerSplitter();
+    const seen = Array.from(answer, (_, at) => shown(answer.slice(0, at + 1), splitter).links).flat();
+    expect([link]).toEqual(expect.arrayContaining([...new Set(seen)]));
   });
 
   test('ends before the marks of emphasis, also without a space after them', () => {
@@ -109,9 +152,13 @@ describe('a bare address', () => {
     expect(splitAnswer(answer).map(markdownOf).join('')).toBe(answer);
   });
 
-  test('is no link to half of a DOI where a bracket before it is open', () => {
-    const answer = `[see https://doi.org/${OLD_DOI} here`;
-    expect(finished(answer)).toEqual({ seen: answer, links: [] });
+  test('leads to a whole DOI where a bracket before it is open', () => {
+    const [link] = MARKED[0]?.slice(1) ?? [];
+    expect(finished(`[see https://doi.org/${OLD_DOI} here`).links).toEqual([link]);
+  });
+
+  test('has no number after it that is raised', () => {
+    expect(finished(`${DOI}<sup>1</sup> and`)).toEqual({ seen: `${DOI}¹ and`, links: [DOI] });
   });
 
   test('is shown while the sentence after it has no end yet', () => {
@@ -128,12 +175,13 @@ describe('a bare address', () => {
   );
 
   test('takes no more room than is counted', () => {
-    const answer = `${DOI}。`.repeat(400);
-    const parts = splitAnswer(answer);
-    for (const part of parts) expect(markdownOf(part).length).toBeLessThan(9_950);
-    expect(parts.flatMap((part) => read(markdownOf(part)).links)).toEqual(
-      Array.from({ length: 400 }, () => DOI),
-    );
+    for (const one of [`${DOI}。`, `https://doi.org/${OLD_DOI}^1^ `, `${PAGE}[1] `]) {
+      const parts = splitAnswer(one.repeat(400));
+      for (const part of parts) expect(markdownOf(part).length).toBeLessThan(9_950);
+      const links = parts.flatMap((part) => read(markdownOf(part)).links);
+      expect(links).toHaveLength(400);
+      expect(new Set(links)).toEqual(new Set(finished(one).links));
+    }
   });
 });
 
@@ -141,4 +189,5 @@ test('an address of e-mail is no link before it is whole', () => {
   const answer = 'Write to jane.doe@lab.example.org and wait.';
   const seen = Array.from(answer, (_, at) => shown(answer.slice(0, at + 1)).links).flat();
   expect([...new Set(seen)]).toEqual(['mailto:jane.doe@lab.example.org']);
+  expect(shown('Write to jane.doe@lab.ex').seen).toBe('Write to jane.doe');
 });

@@ -70,6 +70,15 @@ const WRITTEN: readonly (readonly [string, ...string[]])[] = [
   ['<https://www.ensembl.org/Homo_sapiens/>', 'www.ensembl.org/Homo_sapiens'],
   ['[R](https://en.wikipedia.org/wiki/R_(language))[^1]', 'en.wikipedia.org/wiki/R_(language)'],
   [
+    'doi:10.1038/s41586-020-2649-2^1^ and 10.1016/j.cell.2020.02.058^{2}',
+    'doi.org/10.1038/s41586-020-2649-2',
+    'doi.org/10.1016/j.cell.2020.02.058',
+  ],
+  [
+    'https://www.nature.com/articles/10.1038/s41586-020-1,p<0.05 there',
+    'www.nature.com/articles/10.1038/s41586-020-1',
+  ],
+  [
     '[a paper](https://www.nature.com/articles/x?a=1&amp;b=2 "its title")',
     'www.nature.com/articles/x?a=1&b=2',
   ],

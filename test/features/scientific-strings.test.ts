@@ -167,10 +167,10 @@ const pairs: [string, string][] = [
   ['Hits:\n\n* p < 0.01\n\n* effect > 3', 'Hits:\n\np < 0.01effect > 3'],
   ['1. - x\n   - y', 'xy'],
   ['- - x\n\n    more\n  - y', 'xmorey'],
-  ['1. a\n3. b\n---', 'ab\n\n\n'],
-  ['2. a\n7. b\n===', 'ab\n==='],
+  ['1. a\n3. b\n---', 'a\n\nb\n\n\n'],
+  ['2. a\n7. b\n===', 'a\n\nb\n==='],
   ['- 3. a\n  7. b\n- c', '3. a\n7. bc'],
-  ['1. a | b\n3. c | d\n--- | ---', 'a | bc | d\n--- | ---'],
+  ['1. a | b\n3. c | d\n--- | ---', 'a | b\n\nc | d\n--- | ---'],
   ['Refs\n\n3. Ada 2020\n7. Bo 2021\n12. Cy 2022', 'Refs\n\n3. Ada 2020\n7. Bo 2021\n12. Cy 2022'],
   ['3. a\n4. b\n\nOr\n\n1. c\n1. d', 'ab\n\nOr\n\ncd'],
   [

@@ -48,7 +48,7 @@ const sorted = (all: Insertion[]) => all.sort((one, other) => one.at - other.at)
 /**
  * What makes Slack show the answer as it was meant: plain characters for simple formulas, words for figures, fences around
  * other formulas and around tables that are too wide for Slack, word joiners beside marks that Slack would not read, backslashes before marks that are data, and the host of a
- * link whose label names another one, or a word joiner that makes it text. Items whose numbers a list would change are lines.
+ * link whose label names another one, or a word joiner that makes it text.
  */
 function insertionsFor(text: string, node: MarkdownNode, isOpen = false, isOnOneLine = false): Insertion[] {
   if (node.type === 'table' && isTableTooWide(text, node)) return fenceInsertions(text, node);
@@ -89,21 +89,29 @@ function insertionsFor(text: string, node: MarkdownNode, isOpen = false, isOnOne
   return added.length === 0 ? inner : sorted([...inner, ...added]);
 }
 
-/** Backslashes before the marks of numbers, which a list counts on from its first one: 3. and 7., as of references. */
+/**
+ * What keeps numbers that a list would count on from its first one: 3. and 7., as of references. Backslashes make lines of
+ * plain items; else another mark begins a new list at each number that is skipped.
+ */
 function numberInsertions(text: string, list: MarkdownNode, isOpen: boolean): Insertion[] {
   // An unfinished item may still get a second block.
   const items = isOpen && text.slice(list.end).trim() === '' ? list.children.slice(0, -1) : list.children;
-  const numbers = items.map(({ start }) => Number.parseInt(text.slice(start, start + 10), 10));
-  const isCounted = new Set(numbers).size < 2 || new Set(numbers.map((number, at) => number - at)).size < 2;
+  const numbers = list.children.map(({ start }) => Number.parseInt(text.slice(start, start + 10), 10));
+  const areCounted = (some: readonly number[]) =>
+    [0, 1].some((step) => some.every((number, at) => Object.is(number, (some[0] ?? 0) + at * step)));
   // Another block in an item would take in the line that follows, and such a line would make a heading or table of the items.
   const isPlain =
+    !areCounted(numbers.slice(0, items.length)) &&
     items.every((item) => item.children.length === 1 && item.children[0]?.type === 'paragraph') &&
     !/^[ \t>]*[-=|:][-=|: \t]*$/m.test(text.slice(list.start, lineEnd(text, lineEnd(text, list.end) + 1)));
-  if (isCounted || !isPlain) return [];
-  return list.children.map(({ start }) => ({
-    ...{ at: start + text.slice(start).search(/\D/), text: ESCAPE },
-    kind: 'between' as const,
-  }));
+  if (areCounted(numbers)) return [];
+  let isOther = false;
+  return list.children.flatMap(({ start }, index) => {
+    const at = start + text.slice(start, start + 10).search(/\D/);
+    if (isPlain) return [between(at, ESCAPE)];
+    if (index > 0 && numbers[index] !== (numbers[index - 1] ?? 0) + 1) isOther = !isOther;
+    return isOther ? [replacing(at, at + 1, text.charAt(at) === '.' ? ')' : '.')] : [];
+  });
 }
 
 /** The text of a label as it is shown: with what replaces its formulas. */

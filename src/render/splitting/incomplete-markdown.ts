@@ -40,7 +40,7 @@ export function incompleteEndOf(text: string, tree: MarkdownNode, count: ParseCo
       const code = codeEnd(text, leaf, end);
       if (code.shownTo === end || code.closer !== '') return code;
       shownTo = code.shownTo;
-    } else if (leaf?.type === 'formula' && text.indexOf('\n', leaf.end) === -1) {
+    } else if (leaf?.type === 'formula' && !/\n[ \t>]*\n/.test(text.slice(leaf.end))) {
       shownTo = formulaShownTo(text, leaf, end);
       if (shownTo === end) return completeEnd(end);
     } else {
@@ -97,7 +97,9 @@ function formulaShownTo(text: string, formula: MarkdownNode, end: number): numbe
 
 function tableShownTo(text: string, table: MarkdownNode, end: number): number {
   const head = tableHeadEnd(text, table);
-  if (text.charAt(head) !== '\n') return lineStart(text, table.start);
+  const first = lineStart(text, table.start);
+  if (text.charAt(head) !== '\n')
+    return mayBeTableHead(text.slice(first, head)) ? first : lineEnd(text, table.start);
   return text.indexOf('\n', Math.max(end, table.end)) === -1 && end > head ? lineStart(text, end) : end;
 }
 
@@ -110,8 +112,8 @@ function linesShownTo(text: string, leaf: MarkdownNode | undefined, end: number)
   if (leaf?.type !== 'paragraph' || /\n[ \t>]*\n/.test(text.slice(leaf.end))) return end;
   if (line.length <= 1_500 && mayBeTableHead(line)) return Math.max(last, 0);
   if (!complete && last > leaf.start && /^[ \t>|:-]+$/.test(line)) {
-    const previous = lineStart(text, last - 1);
-    if (text.slice(previous, last).includes('|')) return previous;
+    const before = text.slice(lineStart(text, last - 1), last);
+    if (before.includes('|')) return mayBeTableHead(before) ? last - before.length : last;
   }
   return end;
 }
@@ -119,7 +121,7 @@ function linesShownTo(text: string, leaf: MarkdownNode | undefined, end: number)
 const MARKER_ALONE = /^[ \t>]*(?:[-+*=_~`#][-+*=_~`# \t]*|\d{1,9}[.)]?|[-+*] +\[[ xX]?\]?)[ \t]*$/;
 
 function mayBeTableHead(line: string): boolean {
-  return /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?\|/.test(line) || / \|(?: |$)/.test(line);
+  return /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?\|/.test(line);
 }
 
 function isOpenText(text: string, leaf: MarkdownNode, end: number): boolean {
@@ -147,7 +149,7 @@ function maskComplete(text: string, leaf: MarkdownNode, end: number): string {
       masked = masked.slice(0, from);
       break;
     }
-    const unsure = child.end >= end && UNSURE_EMPHASIS.test(text.slice(child.start, end));
+    const unsure = child.end >= end && UNSURE_END.test(text.slice(child.start, end));
     if (unsure || child.type === 'text' || child.type === 'break' || literal || to <= from) continue;
     masked = masked.slice(0, from) + '\uE000'.repeat(to - from) + masked.slice(to);
   }
@@ -194,8 +196,8 @@ const TARGET =
   '(?:<[^<>\\n]*>?|(?:[^()\\s<]|\\((?:[^()\\s]*\\))?)*)(?:\\s+(?:"[^"]*"?|\'[^\']*\'?|\\([^()]*\\)?)?)?\\s*';
 const OPEN_LABEL = /!?\[(?:[^[\]\n]|\[[^[\]\n]{0,200}\]){0,300}$/;
 
-/** Emphasis that starts with punctuation: whether its end closes it depends on the character that follows. */
-const UNSURE_EMPHASIS = /(?<![\p{L}\p{N}*_~])\*{1,3}(?=[\p{P}\p{S}])[^*]{1,600}\**$/u;
+/** Emphasis that starts with punctuation, and an address in brackets: whether they end here depends on the next character. */
+const UNSURE_END = /(?<![\p{L}\p{N}*_~])\*{1,3}(?=[\p{P}\p{S}])[^*]{1,600}\**$|<https?:\S{1,300}>$/iu;
 
 const HALF_WRITTEN = [
   // They are tried until none of them moves the end.
@@ -203,20 +205,21 @@ const HALF_WRITTEN = [
   /\$\$[^$]{0,600}\$?$/,
   /(?<![$\\])\$(?=[_^\\\uE000]|(?<![\p{L}\p{N}]\$)(?:[\p{L}{(|]|[\d.,\s+*/-]*(?:[\\^_{=<>\uE000]|$)))[^$\n]{0,80}$/u,
   /\$$/,
-  /[\p{L}\p{N})\]]{0,20}\^(?:\{[^{}`\n]{0,40})?$/u,
+  /\^(?:(?<=[\p{L}\p{N})\]]\^)\{[^{}`\n]{0,40})?$/u,
   /(?<![\w\\:/.])\\[A-Za-z]{0,18}(?:[_^](?:[A-Za-z\d]|\{[^{}`\n]{0,20}\}?)?){0,2}$/,
   /<(?:br[ \t]{0,3}\/?|su[bp]>[^<`\n]{0,80})$/i,
   UNREADABLE_OPENER,
-  UNSURE_EMPHASIS,
+  UNSURE_END,
   /&#?[a-z0-9]{0,31}$/i,
-  /[*_~\\]+$/,
+  /[*_~\\]+$|(?<=[Δ∆])[*\uE001][A-Za-z]{1,5}\d*$|(?<=\d)[*\uE001][RSEZHrsa-f]$|(?<=[a-z])[*\uE001][pf]$/u,
   /<[^\s<>]{0,300}$/,
   UNFINISHED_ADDRESS,
-  /[\w.+-]{1,100}@[\w-]{1,63}\.[\w.-]{0,200}$/,
+  /(?<=[\w.+-])@[\w.-]{0,264}$/,
   OPEN_LABEL,
   new RegExp(`!?\\[${LABEL}{0,500}\\]$`),
   /!?\[[^[\]]{0,500}\]\[[^\]]{0,100}$/,
   new RegExp(`!?\\[${LABEL}{0,500}\\]\\(${TARGET}$`),
+  new RegExp(`!\\[${LABEL}{0,500}\\]\\((?:[^()\\n]|\\([^()\\n]{0,100}\\)?){0,300}$`),
   /!$/,
 ] as const;
 
@@ -225,7 +228,11 @@ function inlineShownTo(masked: string): number {
   for (let halves = 0; halves < MAX_HALF_WRITTEN; halves += 1) {
     const from = Math.max(0, shownTo - MAX_LINK_DISTANCE);
     const window = masked.slice(from, shownTo).trimEnd();
-    const half = HALF_WRITTEN.find((pattern) => pattern.test(window))?.exec(window);
+    // An address before a space is whole.
+    const isWhole = halves > 0 && from + window.length < shownTo;
+    const half = HALF_WRITTEN.find(
+      (pattern) => !(isWhole && pattern === UNFINISHED_ADDRESS) && pattern.test(window),
+    )?.exec(window);
     shownTo = from + (half?.index ?? window.length);
     if (!half) break;
   }

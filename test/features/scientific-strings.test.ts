@@ -163,6 +163,11 @@ const pairs: [string, string][] = [
   ['- + strand: 12\n- - strand: 15\n1. * n.s.', '+ strand: 12- strand: 15\n\n* n.s.'],
   ['- - - a\n\n- - -\n\n- - b', 'a\n\n\n\n\n- b'],
   ['| a |\n| - |\n| 1* |\n\n* p < 0.05', 'a1*\n\n* p < 0.05'],
+  ['Means\n\n* denotes p < 0.05', 'Means\n\n* denotes p < 0.05'],
+  ['*hisG*::Tn*10*, Tn*5*, IS*200* and Δ*spo0A*, Δ*araBAD*', 'hisG::Tn10, Tn5, IS200 and Δspo0A, ΔaraBAD'],
+  ...[`find . -name "*_R1_*" -o -name '*_R2_*'`, '(?<=_)R[12](?=_) and (?<!_)x(?!_)'].map(
+    (text): [string, string] => [text, text],
+  ),
   ['* n > 3\n\n* p < 0.05', 'n > 3p < 0.05'],
   ['Hits:\n\n* p < 0.01\n\n* effect > 3', 'Hits:\n\np < 0.01effect > 3'],
   ['1. - x\n   - y', 'xy'],

@@ -17,7 +17,7 @@ const SEQUENCE_HEADER = '>(?=[\\p{L}\\p{N}=])(?<=^(?:[ \\t]*> )*[ \\t]{0,3}>)';
 /** "More than" at the beginning of an item, where nobody quotes a number. */
 const MORE_THAN = '(?=>)(?<=^[ \\t]*(?:[-+*]|\\d{1,3}[.)]) {1,3})>(?= ?[=\\d])';
 /** The first line of what stars mean below a table; another reader takes it for a list. */
-const VALUE = '[ \\t]?(?:[=:] ?)?(?:[PpQq](?:[- ]values?|_?adj)?|FDR) ?[<≤]';
+const VALUE = '[ \\t]?(?:[=:] ?|(?:denotes|indicates|means) )?(?:[PpQq](?:[- ]values?|_?adj)?|FDR) ?[<≤]';
 const SIGNIFICANCE = `(?<=^[ \\t]{0,3})\\*(?=${VALUE}[^]{0,60}?[^*]\\s\\*\\*${VALUE})`;
 /** The same where it says what one star means, in a paragraph of its own beside no item. */
 const ONE_STAR = `\\*(?=${VALUE}[^\\n]{0,200}(?:\\n[ \\t]{0,9}\\n(?!\\s{0,9}\\* )|\\n?(?![^])))(?<=(?<!^[ \\t]{0,9}[-*+] [^\\n]{0,300})(?:(?<![^])|\\n[ \\t]{0,9}\\n|\\|[ \\t]{0,9}\\n)[ \\t]{0,3}\\*)`;
@@ -29,8 +29,9 @@ const ITEM_SIGN = `[-+*](?= {1,3}[^\\s*+-])(?<=^(?<indent>[ \\t]{0,40})(?:[-+*]|
 const BLOCK_MARK = `${SEQUENCE_HEADER}|${MORE_THAN}|${SIGNIFICANCE}|${ONE_STAR}`;
 /** What bold text holds: no other marks than stars that end a word. */
 const BOLD = `(?:[^*|\\n]|(?<=${WORD})\\*(?=[\\s,;:.)(/-]))`;
-/** Italics within a word: *N*6, 2*S*, 1*H*-indole, Δ*lacZ*, Man*p*-. */
-const ITALIC = '\\d\\*[RSEZHrsa-f]\\*[-,)\\]–]|[Δ∆]\\*[A-Za-z]{2,5}\\d*\\*(?!\\w)|[a-z]\\*[pf]\\*[-(]';
+/** Italics within a word: *N*6, 2*S*, 1*H*-indole, Δ*lacZ*, Tn*10*, Man*p*-. */
+const ITALIC =
+  '\\d\\*[RSEZHrsa-f]\\*[-,)\\]–]|[Δ∆]\\*[A-Za-z]{2,5}\\d*[A-Z]?\\*(?!\\w)|(?:(?<=T)n|(?<=I)S)\\*\\d{1,4}\\*(?!\\w)|[a-z]\\*[pf]\\*[-(]';
 const LITERAL = `(?:${ITEM_SIGN}|(?=[*_~\\]<>\\\\])(?:${[
   // Between letters or digits, but not in *K*d; scripts that join a word to an emphasized one are others.
   `(?<=${WORD})(?<!(?=${ITALIC}).)\\*+(?![¹²³\\u2070-\\u209c])(?=${WORD})(?<!(?<![^\\s(,/])\\*(?:[A-Za-z]\\*(?=[a-z])|[NOS]\\*(?=\\d(?!\\d))))`,
@@ -57,6 +58,7 @@ const LITERAL = `(?:${ITEM_SIGN}|(?=[*_~\\]<>\\\\])(?:${[
   '(?<!\\*)\\*(?=\\.\\w)|(?<![^\\s/("\'=])\\*+(?=/)|(?<=\\w)(?<!(?<!\\w)\\*_[A-Za-z -]{1,60})_\\*(?!\\*)_?|(?<=\\.)\\*(?:_|(?=\\\\))',
   '(?<![^\\s("\'=/])\\*(?!_[^*_\\n]{1,80}_[^*\\n]{0,80}\\*(?![\\w.]))(?=_\\w[\\w*.?-]*(?![^\\s,;)]))',
   `(?<=(?<![^\\s("'=:])${PATH})(?!(?<![^\\s("'=:])\\*\\*\\w)[*_]{1,3}(?=${PATH}\\*\\.\\w)`,
+  '(?<=["\'])\\*(?=_[\\w.?*-]{1,60}["\'])|(?<=["\'][\\w.?*-]{1,60}_)\\*(?=["\'])|(?<=\\(\\?<?[=!])_(?=\\))',
   // A range between uncertain positions (HGVS).
   '(?<=\\))_(?=[(\\d?*])|(?<=\\?)_(?=[\\d*-])|(?<=[}+*])_(?=[\\d*$])|(?<=[}+*\\]])_(?=\\.\\*)|(?<=[}+\\]])_(?=[[(\\\\])|(?<=["\']%)_(?=\\w)|(?<=\\w)_(?=%["\'])|(?<=_\\()\\*(?=\\d)',
   '__(?=[a-z][a-z\\d_]{0,80}__(?!\\w))|__(?!\\w)(?<=(?<!\\w)__[a-z][a-z\\d_]{0,80}__)',

@@ -18,6 +18,8 @@ export type TaskOptions = Omit<NewTask, 'projectId'>;
 
 /** The service's status for a value that it does not know. */
 const HTTP_UNPROCESSABLE = 422;
+/** The longest search (ms) for a task after a start with an unknown outcome: a second one, without messages, does no harm. */
+const MAX_SEARCH_MS = 20_000;
 /** How far the service's clock may lag behind ours (ms). */
 const MAX_CLOCK_SKEW_MS = 2_000;
 
@@ -72,7 +74,7 @@ export async function ensureThreadTask(
   const endIfForbidden = (cause: unknown): never => throwRefusal(cause, { projectId });
   const find = async () => {
     const look = () => findAdoptableTask(deps, thread, projectId).catch(endIfForbidden);
-    const found = await searchUntilSettled(look, deps.settings.resendMs, lease);
+    const found = await searchUntilSettled(look, Math.min(deps.settings.resendMs, MAX_SEARCH_MS), lease);
     if (found === undefined) {
       const failure = 'starting a task failed with an unknown outcome; the service may have an unused task';
       log.warn({ code: 'orphaned_task' }, failure);

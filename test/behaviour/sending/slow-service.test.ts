@@ -18,6 +18,17 @@ test.concurrent('a message reaches a service once that takes 12 s to accept and 
   expect(scene.sentToAgent('slowly now').texts).toHaveLength(1);
 });
 
+test.concurrent('a message waits less than a minute after the start of its task failed once', async ({
+  onTestFinished,
+}) => {
+  const scene = await openAppScene({ limits: { resendMs: 120_000 } }, onTestFinished);
+  const fault = { kind: 'status', status: 500 } as const;
+  scene.agent.faults.add({ call: 'POST /experimental/tasks', fault, times: 1 });
+  const channel = scene.channel();
+  await scene.finished(channel, scene.ask(channel, 'after a failed start'), 60_000);
+  expect(scene.sentToAgent('after a failed start').texts).toHaveLength(1);
+});
+
 describe.concurrent('12 s after a gateway gave a call up,', async () => {
   const agent = { behaviour: { messageToRunning: 'accepted' as const } };
   const scene = await openAppScene({ agent, limits: { resendMs: 16_000 } });

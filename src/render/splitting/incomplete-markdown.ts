@@ -45,8 +45,14 @@ export function incompleteEndOf(text: string, tree: MarkdownNode, count: ParseCo
       if (shownTo === end) return completeEnd(end);
     } else {
       shownTo = leaf?.type === 'table' ? tableShownTo(text, leaf, end) : linesShownTo(text, leaf, end);
-      if (shownTo === end)
-        return leaf && isOpenText(text, leaf, end) ? inlineEnd(text, leaf, end) : completeEnd(end);
+      if (shownTo === end) {
+        if (!leaf || !isOpenText(text, leaf, end)) return completeEnd(end);
+        const inline = inlineEnd(text, leaf, end);
+        const line = lineStart(text, inline.shownTo);
+        // A marker that is left alone may underline the text before it.
+        if (!MARKER_ALONE.test(text.slice(line, inline.shownTo))) return inline;
+        shownTo = line;
+      }
     }
     end = trimmedEnd(text, shownTo);
     if (end === 0) return completeEnd(0);

@@ -76,6 +76,7 @@ describe('a growing text', () => {
     ['see htt', 'see'],
     ['https://example.org/a, htt', 'https://example.org/a,'],
     ['结果见htt', '结果见'],
+    ['1. One\n   - [2', '1. One'],
     ['SO4^', 'SO4'],
     ['Ca^{2', 'Ca'],
     ['see ![a plot](plots/heat map (1', 'see'],

@@ -1,4 +1,4 @@
-import { USER_PART } from './unsafe-links.ts';
+import { DOI_ADDRESS, USER_PART } from './unsafe-links.ts';
 
 /*
  * Markdown ends a bare address only at a space or `<`. People and agents also end it at punctuation of other scripts, at the
@@ -16,11 +16,11 @@ export const NEXT_ADDRESS = '[,;](?=https?://)(?<![=<]https?://[^\\s<>"()]{0,100
 const CITATION = '\\[(?=\\^?\\d{1,3}(?:[,–-]\\d{1,3})*$)|\\^(?=\\d[\\d,–-]*\\^)';
 const END = new RegExp(`[${PUNCTUATION}]|['’]s$|${NEXT_ADDRESS}|${CITATION}`, 'i');
 const HOLDS_DOI = /^[^?#]*\/10\.\d{4,9}\//;
-/** What those that hold a DOI end with: nearly all DOIs are ASCII. */
-const DOI_END = new RegExp(
-  `[^!-~\ufdd4]|'s$|[,;](?=https?://)|[,;(](?=[a-z]{1,9}(?:$|=|[^!-~]))|\\^(?=\\{?\\d)|${CITATION}`,
-  'i',
-);
+const AFTER_DOI = `'s$|[,;](?=https?://)|[,;(](?=[a-z]{1,9}(?:$|=|[^!-~]))|\\^(?=\\{?\\d)|${CITATION}`;
+/** What those that hold a DOI end with. */
+const DOI_HOLDER_END = new RegExp(AFTER_DOI, 'i');
+/** What those that lead to a DOI end with: nearly all DOIs are ASCII. */
+const DOI_END = new RegExp(`[^!-~\ufdd4]|${AFTER_DOI}`, 'i');
 /** What Markdown leaves out at the end of an address. */
 const TRAILING = /\\*[!"'*,.:;?_~)]$/;
 /** What cannot stand in angle brackets, or is no address that people write. */
@@ -47,7 +47,10 @@ export function* bareAddresses(source: string): Generator<{ piece: string; isAdd
 
 function endOf(address: string): number {
   const known = address.slice(0, MAX_LENGTH).replace(TITLE, (title) => '.'.repeat(title.length));
-  const at = known.search(HOLDS_DOI.test(address) ? DOI_END : END);
+  const to = known.search(END);
+  const first = to < 0 ? known : known.slice(0, to);
+  const ends = DOI_ADDRESS.test(first) ? DOI_END : HOLDS_DOI.test(first) ? DOI_HOLDER_END : END;
+  const at = [first.search(ends), to].find((place) => place >= 0) ?? -1;
   const end = at < 0 ? at : withoutTrailing(address.slice(0, at)).length;
   return end <= 'https://'.length || UNUSUAL.test(address.slice(0, MAX_LENGTH)) ? address.length : end;
 }
@@ -68,26 +71,24 @@ export function goesOn(address: string, next: string): boolean {
 }
 
 const UP_TO_MARK = '(?<![a-z])https?://[^\\s<>"`|]{1,200}/10\\.\\d{4,9}/[^\\s<>"`|]{1,200}';
-const IN_BRACKETS = '<(?<![,;(][a-z]{1,9}<)\\d[^\\s<>"`|()]{1,100}(?:>[\\w.]{1,12}(?:;\\d(?:-[\\w#]?)?)?)?';
+const IN_BRACKETS =
+  '<(?<!\\*<|[,;(][a-z]{1,9}<)\\d[^\\s<>"`|()]{1,100}(?:>[\\w.]{1,12}(?:;\\d(?:-[\\w#]?)?)?)?';
 /** The address of a DOI that holds marks of its own, outside of the text of a link, which leads elsewhere. */
-const MARKED_DOI = new RegExp(
-  `${UP_TO_MARK}(?:${IN_BRACKETS}|\\|(?<!\\\\\\|)\\w)(?![^\\s<"\`|\\]]{0,300}\\]\\()`,
-  'gi',
-);
+const MARKED_DOI = new RegExp(`${UP_TO_MARK}${IN_BRACKETS}(?![^\\s<"\`|\\]]{0,300}\\]\\()`, 'gi');
 
 /** The text with other characters for marks in addresses of DOIs, which an address may only hold encoded. */
 export function withDoiMarks(text: string, shownAs: (mark: string) => string): string {
-  return text.replace(MARKED_DOI, (doi) => doi.replace(/[<>|]|#$/g, shownAs));
+  return text.replace(MARKED_DOI, (doi) => doi.replace(/[<>]|#$/g, shownAs));
 }
 
 /** The same of the same length, in which Markdown ends no address at such a mark. */
 export function withReadableDois(text: string): string {
-  return withDoiMarks(text, (mark) => (mark === '|' ? mark : 'x'));
+  return withDoiMarks(text, () => 'x');
 }
 
 /** The most characters that may be added at `index` to end an address there, or to encode a mark of it. */
 export function addressEndCost(text: string, index: number): number {
-  if (!/[^\0-~]|[',;~[^(<>#|]/.test(text.charAt(index)) || !/[!-~]/.test(text.charAt(index - 1))) return 0;
+  if (!/[^\0-~]|[',;~[^(<>#]/.test(text.charAt(index)) || !/[!-~]/.test(text.charAt(index - 1))) return 0;
   const before = text.slice(Math.max(0, index - MAX_LENGTH), index);
   const at = before.lastIndexOf('://');
   return at < 0 || /\s/.test(before.slice(at)) ? 0 : '<>'.length;

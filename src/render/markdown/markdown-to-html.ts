@@ -102,10 +102,7 @@ const LINE = /[^\n]{0,8000}\n|[^\n]{1,8000}/g;
 export function* markdownToHtml(text: string): Generator<string> {
   // Behind a character that no text holds, what code keeps of a backslash is known.
   const safe = withoutSignedLinks(text.replace(/[\ufdd3\ufdd4]/g, ''));
-  const readable = withDoiMarks(safe, (mark) =>
-    // It may also end a cell.
-    mark === '|' ? mark : encodeURIComponent(mark).replace('%', '\ufdd4'),
-  );
+  const readable = withDoiMarks(safe, (mark) => encodeURIComponent(mark).replace('%', '\ufdd4'));
   const escaped = readable.replace(BLOCK_MARKS, '\ufdd3\\$&');
   for (const piece of pieces(escaped)) yield toHtml(piece);
 }

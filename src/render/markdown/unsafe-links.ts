@@ -118,14 +118,14 @@ function leadsTo(name: string, opened: URL | null): boolean {
 }
 
 /** The beginning of an address that leads to a DOI. */
-const DOI_ADDRESS = /^https?:\/\/(?:dx\.|www\.)?doi\.org\//i;
+export const DOI_ADDRESS = /^https?:\/\/(?:dx\.|www\.)?doi\.org\//i;
 
 /** A label without the DOI at its end that its link leads to: the end of an old one, `3.0.CO;2-A`, looks like a host. */
 function beforeOwnDoi(label: string, opened: URL | null): string {
   const shown = label.replace(UNSEEN, '');
   const address = decodedPath(opened?.href ?? '').replace(UNSEEN, '');
   const doi = address.replace(DOI_ADDRESS, '');
-  if (doi === address || !/^10\.\d/.test(doi)) return shown === address ? '' : label;
+  if (doi === address || !/^10\.\d/.test(doi)) return shown === address && !/\s/.test(shown) ? '' : label;
   return shown.endsWith(doi) ? shown.slice(0, -doi.length) : label;
 }
 

@@ -49,8 +49,7 @@ export function incompleteEndOf(text: string, tree: MarkdownNode, count: ParseCo
         if (!leaf || !isOpenText(text, leaf, end)) return completeEnd(end);
         const inline = inlineEnd(text, leaf, end);
         const line = lineStart(text, inline.shownTo);
-        // A marker that is left alone may underline the text before it.
-        if (!MARKER_ALONE.test(text.slice(line, inline.shownTo))) return inline;
+        if (!UNDERLINE.test(text.slice(line, inline.shownTo))) return inline;
         shownTo = line;
       }
     }
@@ -124,6 +123,8 @@ function linesShownTo(text: string, leaf: MarkdownNode | undefined, end: number)
   return end;
 }
 
+/** What makes a heading of the text before it. */
+const UNDERLINE = /^[ \t>]*[-=][-= \t]*$/;
 const MARKER_ALONE = /^[ \t>]*(?:[-+*=_~`#][-+*=_~`# \t]*|\d{1,9}[.)]?|[-+*] +\[[ xX]?\]?)[ \t]*$/;
 
 function mayBeTableHead(line: string): boolean {
@@ -225,7 +226,7 @@ const HALF_WRITTEN = [
   new RegExp(`!?\\[${LABEL}{0,500}\\]$`),
   /!?\[[^[\]]{0,500}\]\[[^\]]{0,100}$/,
   new RegExp(`!?\\[${LABEL}{0,500}\\]\\(${TARGET}$`),
-  new RegExp(`!\\[${LABEL}{0,500}\\]\\((?:[^()\\n]|\\([^()\\n]{0,100}\\)?){0,300}$`),
+  new RegExp(`!\\[${LABEL}{0,500}\\]\\((?:[^()\\n]|\\([^()\\n]{0,100}(?:\\)|$)){0,300}$`),
   /!$/,
 ] as const;
 

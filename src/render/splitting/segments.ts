@@ -104,7 +104,9 @@ function numberInsertions(text: string, list: MarkdownNode, isOpen: boolean): In
     !areCounted(numbers.slice(0, items.length)) &&
     items.every((item) => item.children.length === 1 && item.children[0]?.type === 'paragraph') &&
     !/^[ \t>]*[-=|:][-=|: \t]*$/m.test(text.slice(list.start, lineEnd(text, lineEnd(text, list.end) + 1)));
-  if (areCounted(numbers)) return [];
+  // Another mark would make one list of this one and the next.
+  const isFollowed = !isPlain && /^\s*\d{1,9}[.)][ \t]/.test(text.slice(list.end, list.end + 40));
+  if (areCounted(numbers) || isFollowed) return [];
   let isOther = false;
   return list.children.flatMap(({ start }, index) => {
     const at = start + text.slice(start, start + 10).search(/\D/);

@@ -19,7 +19,6 @@ const MARKED_DOIS = [
   '10.1002/(SICI)1097-0142(20010101/15)91:1<1::AID-CNCR1>3.0.CO;2-#',
   '10.1175/1520-0469(2001)033<0976:ABCDEF>2.0.CO;2',
   '10.1002/1521-3773(20010715)41:14<2596::aid-anie2>3.0.co;2-',
-  '10.1234/ab|cd.12',
 ];
 
 /** What another reader of Markdown makes of a text: what people see, and where its links lead. */
@@ -84,6 +83,21 @@ const WRITTEN: readonly (readonly [string, ...string[]])[] = [
     `https://doi.org/10.1234/ab${mark}cd${mark}ef`,
   ]),
   [VIEWER, VIEWER],
+  // An address that holds a DOI, or stands before one, may have letters of any script.
+  [
+    '参考：https://ja.wikipedia.org/wiki/糖尿病、https://doi.org/10.1234/abc。',
+    'https://ja.wikipedia.org/wiki/糖尿病',
+    'https://doi.org/10.1234/abc',
+  ],
+  [
+    'https://files.example.org/10.1234/dryad.abc/Größe.csv',
+    'https://files.example.org/10.1234/dryad.abc/Größe.csv',
+  ],
+  [
+    'https://www.publisher.org/doi/10.1234/abc?title=Größe&x=1',
+    'https://www.publisher.org/doi/10.1234/abc?title=Größe&x=1',
+  ],
+  ['**https://doi.org/10.1234/abc**<5%', 'https://doi.org/10.1234/abc'],
   [`<${PAGE},${DOI}> here`, `${PAGE},${DOI}`],
   [`（见(${PAGE}/(D))。`, `${PAGE}/(D)`],
   [`(${PAGE}/D)。`, `${PAGE}/D`],
@@ -110,7 +124,7 @@ const MARKED = MARKED_DOIS.flatMap((doi) =>
   ['https://doi.org/', 'https://www.publisher.org/doi/'].flatMap((before) =>
     WAYS.map((way): [string, string] => [
       way(before + doi),
-      before + doi.replace(/[<>|#]/g, encodeURIComponent),
+      before + doi.replace(/[<>#]/g, encodeURIComponent),
     ]),
   ),
 );

@@ -117,7 +117,10 @@ export function finalizeBody(
 /** Characters of a cursor, which goes into an address. */
 const MAX_CURSOR_LENGTH = 4_000;
 
-const cursorSchema = idUpTo(MAX_CURSOR_LENGTH).nullable().catch(null);
+const cursorSchema = idUpTo(MAX_CURSOR_LENGTH)
+  .transform((cursor) => (cursor === '0' ? null : cursor))
+  .nullable()
+  .catch(null);
 
 /** The cursor to the next page of a list, or null. `lastId`: of the page's last item, in case the list does not name it. */
 export function nextCursor(raw: unknown, { cursorField }: ServiceOptions, lastId?: string): string | null {

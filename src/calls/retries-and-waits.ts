@@ -44,19 +44,25 @@ export async function sleepUnlessAborted(ms: number, signal?: AbortSignal): Prom
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** A wait has so many parts. While this process stands still, it hears nothing: that counts for one of them at most. */
+/** A wait has so many parts. While this process stands still, it hears nothing: that counts for two of them at most. */
 const WAIT_PARTS = 16;
 
 /** The result, or `late` if it takes longer (ms). Keeps no process alive. */
 export async function within<T, Late>(ms: number, result: Promise<T>, late: Late): Promise<T | Late> {
   const { promise, resolve } = Promise.withResolvers<Late>();
   let timer: NodeJS.Timeout;
-  const wait = (parts: number): void => {
-    // Timers come before what has arrived meanwhile.
-    const next = () => (parts > 1 ? wait(parts - 1) : setImmediate(() => resolve(late)));
-    timer = setTimeout(next, ms / WAIT_PARTS).unref();
+  const partMs = ms / WAIT_PARTS;
+  const wait = (leftMs: number): void => {
+    const began = performance.now();
+    const next = () => {
+      const still = leftMs - Math.min(performance.now() - began, 2 * partMs);
+      // Timers come before what has arrived meanwhile.
+      if (still > 1) wait(still);
+      else setImmediate(() => resolve(late));
+    };
+    timer = setTimeout(next, Math.min(leftMs, partMs)).unref();
   };
-  wait(WAIT_PARTS);
+  wait(ms);
   return await Promise.race([result, promise]).finally(() => clearTimeout(timer));
 }
 

@@ -1,18 +1,15 @@
 import { type Kysely, sql } from 'kysely';
-import type pg from 'pg';
-import { type DatabaseAddresses, databaseClientClass } from './database-client.ts';
-import { connectionError, isConnectionLimit } from './errors.ts';
 import type { Tables } from './schema.ts';
 
 /** With fewer, turns would have one: a token's renewal would hold it, and wait for another. */
 export const LEAST_CONNECTIONS = 5;
 
 /**
- * How many connections a process can have if those are fewer than it is set to (`wanted`), with a sentence that says how to mend
- * that. A server, to which `db` leads, knows the limit of our user; a pooler is asked for all of them. Throws a StoreError.
+ * How many connections to a server a process can have if those are fewer than it is set to (`wanted`), with a sentence that says
+ * how to mend that. Throws a StoreError.
  */
-export async function connectionLimit(db: Kysely<Tables>, addresses: DatabaseAddresses, wanted: number) {
-  const limit = addresses.isPooled ? await poolerLimit(addresses, wanted) : await serverLimit(db, wanted);
+export async function connectionLimit(db: Kysely<Tables>, wanted: number) {
+  const limit = await serverLimit(db, wanted);
   if (limit === undefined || limit.most >= wanted) return undefined;
   const { most, mend } = limit;
   const lower = most < LEAST_CONNECTIONS ? '' : `, or set DATABASE_CONNECTIONS to ${most} or less`;
@@ -32,23 +29,4 @@ async function serverLimit(db: Kysely<Tables>, wanted: number) {
     where rolname = session_user and datname = current_database() and most >= 0 and not rolsuper
     order by most limit 1`.execute(db);
   return rows[0];
-}
-
-async function poolerLimit(addresses: DatabaseAddresses, wanted: number) {
-  const opened: pg.Client[] = [];
-  const open = async () => {
-    const client = new (databaseClientClass(addresses))();
-    await client.connect();
-    opened.push(client);
-  };
-  try {
-    await Promise.allSettled(Array.from({ length: wanted }, open));
-    // Of those that come at once, a pooler may refuse more than it must.
-    while (opened.length < wanted) await open();
-  } catch (error) {
-    if (!isConnectionLimit(error)) throw connectionError(error);
-  } finally {
-    await Promise.all(opened.map((client) => client.end()));
-  }
-  return { most: opened.length, mend: "raise the pooler's limit of clients" };
 }

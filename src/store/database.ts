@@ -93,7 +93,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   try {
     const server = kyselyOn(migrationPool);
     await migrate(server, log);
-    const limit = await connectionLimit(server, addresses, isCommand ? 0 : maxConnections);
+    // What a pooler has left changes with each process that comes and goes.
+    const limit = addresses.isPooled || isCommand ? undefined : await connectionLimit(server, maxConnections);
     if (limit !== undefined && limit.most < LEAST_CONNECTIONS) throw new StoreError('denied', limit.sentence);
     connections = limit?.most ?? maxConnections;
     if (limit !== undefined) log.warn({ connections }, `starting with fewer connections. ${limit.sentence}`);
@@ -150,7 +151,7 @@ export async function checkSchema(at: string | pg.ClientConfig, log: Logger, isP
   const options = { name: 'taskthread doctor', maxConnections: 1, timeoutMs: 5_000, addresses, log };
   await using kysely = kyselyOn(new ConnectionPool(options));
   // First of all: a connection of ours would count.
-  const limit = await connectionLimit(kysely, addresses, wanted);
+  const limit = isPooled ? undefined : await connectionLimit(kysely, wanted);
   const { rows } = await sql<{ version: string; number: string; now: Date; mayCreate: boolean }>`
     select current_setting('server_version') as version, current_setting('server_version_num') as number,
       clock_timestamp() as now,

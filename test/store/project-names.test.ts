@@ -86,3 +86,21 @@ test('a review stays with the turn that claimed it first', async () => {
   await results.markPosted({ ...thread, id: one }, review);
   expect((await results.ofThread(thread)).get(review)).toEqual({ ...claim, shown: true });
 });
+
+test('an unchanged result that two turns claim at once is no update', async () => {
+  const thread = { workspace: 'T1', channel: 'C1', thread_ts: '2.000001' };
+  const turns = ['01a1fbfe-6e3a-7000-83e3-5e284a624414', '01a1fbfe-6e3a-7000-83e3-5e284a624415'];
+  const found = Array.from({ length: 30 }, (_, at) => ({
+    id: `res_${at}`,
+    sizeBytes: 7,
+    createdAt: new Date(1_700_000_000_000),
+  }));
+  for (const one of found) await Promise.all(turns.map((id) => results.claim({ ...thread, id }, '', [one])));
+  const claims = [...(await results.ofThread(thread)).values()];
+  expect(claims.map((claim) => claim.is_update)).toEqual(found.map(() => false));
+  const [later = ''] = turns;
+  const rewritten = found.map((one) => ({ ...one, sizeBytes: 8 }));
+  await results.claim({ ...thread, id: later }, 'later', rewritten);
+  const updates = [...(await results.ofThread(thread)).values()];
+  expect(updates.map((claim) => claim.is_update)).toEqual(found.map(() => true));
+});

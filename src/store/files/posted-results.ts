@@ -59,7 +59,9 @@ export class PostedResults extends Queries {
         and (size_bytes <> bytes or made_at <> made) is not true)
       on conflict (workspace, channel, thread_ts, result_id) do update set turn_id = excluded.turn_id, batch = excluded.batch,
         size_bytes = excluded.size_bytes, made_at = excluded.made_at, sha256 = null, posted_at = null,
-        is_update = known.is_update or (known.turn_id, known.batch) <> (excluded.turn_id, excluded.batch)`);
+        is_update = known.is_update or (known.turn_id, known.batch) <> (excluded.turn_id, excluded.batch)
+        -- Another process may have claimed it just now.
+        where known.size_bytes <> excluded.size_bytes or known.made_at <> excluded.made_at`);
   }
 
   /** Records the SHA-256 of a result whose bytes went into the thread, in hexadecimal digits. */

@@ -94,8 +94,8 @@ const WRITTEN: readonly (readonly [string, ...string[]])[] = [
     'https://files.example.org/10.1234/dryad.abc/Größe.csv',
   ],
   [
-    'https://www.publisher.org/doi/10.1234/abc?title=Größe&x=1',
-    'https://www.publisher.org/doi/10.1234/abc?title=Größe&x=1',
+    'https://www.publisher.org/doi/10.1234/abc?title=Größe',
+    'https://www.publisher.org/doi/10.1234/abc?title=Größe',
   ],
   ['**https://doi.org/10.1234/abc**<5%', 'https://doi.org/10.1234/abc'],
   [`<${PAGE},${DOI}> here`, `${PAGE},${DOI}`],

@@ -27,6 +27,11 @@ const IMITATIONS = [
     'two.example,me@one.example',
   ],
   ['a name before the DOI of its link', '[one.example/10.1234/abc](https://doi.org/10.1234/abc)', 'doi.org'],
+  [
+    'an address after its own',
+    '[https://two.example/ https://one.example/x](https://two.example/%20https://one.example/x)',
+    'two.example',
+  ],
   ['a name that ends another DOI', '[10.1234/one.example](https://doi.org/10.1234/abc)', 'doi.org'],
 ] as const;
 

@@ -39,7 +39,10 @@ describe('a list that skips numbers and whose items hold blocks', () => {
 
   test('keeps the numbers of the list that follows', () => {
     const answer = '1. a\n   - x\n3. b\n   - y\n\n1) c\n2) d';
-    expect(itemsOf(splitAnswer(answer).map(markdownOf).join('')).slice(-2)).toEqual(['1 paragraph', '2 paragraph']);
+    expect(itemsOf(splitAnswer(answer).map(markdownOf).join('')).slice(-2)).toEqual([
+      '1 paragraph',
+      '2 paragraph',
+    ]);
   });
 
   test.each(ANSWERS)('shows no other number while it grows: %j', (answer, ...items) => {

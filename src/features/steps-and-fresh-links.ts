@@ -22,6 +22,7 @@ import { furtherSourceBlocks } from '../render/messages/sources.ts';
 import { type ToolStep, toolSteps } from '../render/messages/tool-steps.ts';
 import * as strings from '../render/strings/index.ts';
 import { shorten } from '../render/text-format.ts';
+import type { ClaimedResult } from '../store/files/posted-results.ts';
 import type { Turn } from '../store/schema.ts';
 import { taskIdOf } from '../store/threads/turns.ts';
 import { type ModalContent, openAndFillModal, pagerBlocks, parsePage, updateModal } from './modals.ts';
@@ -115,10 +116,11 @@ async function freshLinksContent(deps: RelayDeps, press: ControlRequest): Promis
     if (tooOften !== undefined) return tooOften;
     const claimed = await deps.store.results.ofThread(turn);
     const { results } = await agent.allResults(taskId);
-    const own = results.filter(({ id }) => claimed.get(id)?.turn_id === turn.id);
-    // Where the list could not be read at the turn's end, nobody has claimed its results yet; a later turn may have written
-    // them again.
-    const asked = own.length > 0 ? own : results.filter(({ id }) => claimed.get(id)?.is_update ?? true);
+    // What was written again since belongs to a later turn.
+    const isOwn = (claim?: ClaimedResult) => claim?.turn_id === turn.id || claim?.is_update === true;
+    const own = results.filter(({ id }) => isOwn(claimed.get(id)));
+    // Where the list could not be read at the turn's end, nobody has claimed its results yet.
+    const asked = own.length > 0 ? own : results.filter(({ id }) => !claimed.has(id));
     const listed = asked.map((result) => toListedResult(deps, result, turn));
     if (listed.length === 0) return strings.filesNotFound;
     const blocks = resultModalBlocks(listed);

@@ -55,7 +55,8 @@ export async function within<T, Late>(ms: number, result: Promise<T>, late: Late
   const wait = (leftMs: number): void => {
     const began = performance.now();
     const next = () => {
-      const still = leftMs - Math.min(performance.now() - began, 2 * partMs);
+      const passedMs = Math.max(performance.now() - began, partMs);
+      const still = leftMs - Math.min(passedMs, 2 * partMs);
       // Timers come before what has arrived meanwhile.
       if (still > 1) wait(still);
       else setImmediate(() => resolve(late));

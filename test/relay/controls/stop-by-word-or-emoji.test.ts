@@ -5,7 +5,7 @@ import { StopControl } from '../../../src/relay/controls/stop-control.ts';
 import type { RelayDeps } from '../../../src/relay/runtime/deps.ts';
 import type { Turn } from '../../../src/store/schema.ts';
 import { Store } from '../../../src/store/store.ts';
-import { EVERYWHERE } from '../../support/answer-limits.ts';
+import { OPEN_TO_MEMBERS } from '../../support/answer-limits.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
@@ -34,16 +34,9 @@ test('a stop reaches the next turn, too, where the one before ends while Slack s
     }
     return { id, name: id, kind: 'member', isAdmin: false };
   };
-  const settings = {
-    taskControl: 'channel',
-    allowedUsers: 'members',
-    answers: EVERYWHERE,
-    lookupMs: 1_500,
-    allowedBots: [],
-  };
   const membership = { statusOf: async () => 'member' };
   const workspace = () => ({ people: { personNow: person }, membership });
-  const deps = { store, settings, log: silentLog, workspace };
+  const deps = { store, settings: OPEN_TO_MEMBERS, log: silentLog, workspace };
   const relay = deps as unknown as RelayDeps;
   const stopped: string[] = [];
   const control = new StopControl(relay, (turn) => stopped.push(turn.id));

@@ -5,7 +5,7 @@ import type { RelayDeps } from '../../../src/relay/runtime/deps.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { JOB_KIND } from '../../../src/store/jobs/jobs.ts';
 import { Store } from '../../../src/store/store.ts';
-import { EVERYWHERE } from '../../support/answer-limits.ts';
+import { OPEN_TO_MEMBERS } from '../../support/answer-limits.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
@@ -16,16 +16,9 @@ const store = new Store(kysely);
 async function pressIn(thread_ts: string, person: string) {
   const thread = { workspace: 'T1', channel: 'C1', thread_ts };
   await store.threads.adopt(thread, { account_id: 'a', user_id: person, ts: thread_ts });
-  const settings = {
-    taskControl: 'channel',
-    allowedUsers: 'members',
-    answers: EVERYWHERE,
-    lookupMs: 1_500,
-    allowedBots: [],
-  };
   const people = { personNow: async (id: string) => ({ id, kind: 'member', isAdmin: false }) };
   const workspace = () => ({ people, membership: { statusOf: async () => 'member' } });
-  const deps = { store, settings, log: silentLog, workspace } as unknown as RelayDeps;
+  const deps = { store, settings: OPEN_TO_MEMBERS, log: silentLog, workspace } as unknown as RelayDeps;
   const place = { workspace: 'T1', channel: 'C1', threadTs: thread_ts };
   const press = { ...place, messageTs: thread_ts, person } as MessagePress;
   return { ...unsentReplyButtons(deps), press, thread };

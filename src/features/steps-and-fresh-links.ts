@@ -116,8 +116,9 @@ async function freshLinksContent(deps: RelayDeps, press: ControlRequest): Promis
     if (tooOften !== undefined) return tooOften;
     const claimed = await deps.store.results.ofThread(turn);
     const { results } = await agent.allResults(taskId);
-    // What was written again since belongs to a later turn.
-    const isOwn = (claim?: ClaimedResult) => claim?.turn_id === turn.id || claim?.is_update === true;
+    // What was written again since belongs to a later turn, too.
+    const isOwn = (claim?: ClaimedResult) =>
+      claim?.turn_id === turn.id || claim?.earlier_turn_ids.includes(turn.id) === true;
     const own = results.filter(({ id }) => isOwn(claimed.get(id)));
     // Where the list could not be read at the turn's end, nobody has claimed its results yet.
     const asked = own.length > 0 ? own : results.filter(({ id }) => !claimed.has(id));

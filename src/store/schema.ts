@@ -20,6 +20,7 @@ interface ColumnTypes {
   'text[]': string[];
   timestamptz: ColumnType<Date, Date | string, Date | string>;
   uuid: string;
+  'uuid[]': string[];
 }
 
 /** The values of a type. `jsonb` is written as text, because `pg` would write an array as a PostgreSQL array. */

@@ -81,7 +81,7 @@ test('a review stays with the turn that claimed it first', async () => {
   const [one, two] = ['01a1fbfe-6e3a-7000-83e3-5e284a624414', '01a1fbfe-6e3a-7000-83e3-5e284a624415'];
   const review = 'review:msg_1';
   for (const id of [one, two]) await results.claim({ ...thread, id }, review, [{ id: review }]);
-  const claim = { turn_id: one, batch: review, sha256: null, is_update: false };
+  const claim = { turn_id: one, batch: review, sha256: null, earlier_turn_ids: [] };
   expect((await results.ofThread(thread)).get(review)).toEqual({ ...claim, shown: false });
   await results.markPosted({ ...thread, id: one }, review);
   expect((await results.ofThread(thread)).get(review)).toEqual({ ...claim, shown: true });
@@ -96,11 +96,14 @@ test('an unchanged result that two turns claim at once is no update', async () =
     createdAt: new Date(1_700_000_000_000),
   }));
   for (const one of found) await Promise.all(turns.map((id) => results.claim({ ...thread, id }, '', [one])));
-  const claims = [...(await results.ofThread(thread)).values()];
-  expect(claims.map((claim) => claim.is_update)).toEqual(found.map(() => false));
+  const claims = await results.ofThread(thread);
+  expect([...claims.values()].map((claim) => claim.earlier_turn_ids)).toEqual(found.map(() => []));
   const [later = ''] = turns;
   const rewritten = found.map((one) => ({ ...one, sizeBytes: 8 }));
   await results.claim({ ...thread, id: later }, 'later', rewritten);
-  const updates = [...(await results.ofThread(thread)).values()];
-  expect(updates.map((claim) => claim.is_update)).toEqual(found.map(() => true));
+  const updates = await results.ofThread(thread);
+  const earlier = (claim: { turn_id: string } | undefined) => [claim?.turn_id];
+  expect(found.map(({ id }) => updates.get(id)?.earlier_turn_ids)).toEqual(
+    found.map(({ id }) => earlier(claims.get(id))),
+  );
 });

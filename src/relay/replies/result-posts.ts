@@ -187,7 +187,7 @@ async function putList(
   const { deps, turn } = context;
   const listed = results.map((result) => ({
     ...toListedResult(deps, result, turn),
-    note: [claims.get(result.id)?.is_update && strings.resultUpdated, notes.get(result.id)]
+    note: [claims.get(result.id)?.earlier_turn_ids.length && strings.resultUpdated, notes.get(result.id)]
       .filter(Boolean)
       .join(' · '),
   }));

@@ -3,7 +3,8 @@ import { inThread, Queries } from '../queries.ts';
 import type { PostedResult, SlackTs, ThreadKey, TurnLocation } from '../schema.ts';
 
 /** The post that claimed a result or a review. */
-export interface ClaimedResult extends Pick<PostedResult, 'turn_id' | 'batch' | 'sha256' | 'is_update'> {
+export interface ClaimedResult
+  extends Pick<PostedResult, 'turn_id' | 'batch' | 'sha256' | 'earlier_turn_ids'> {
   shown: boolean;
 }
 
@@ -29,7 +30,7 @@ export class PostedResults extends Queries {
   /** The claims of the thread's results, by result id. */
   async ofThread(thread: ThreadKey): Promise<Map<string, ClaimedResult>> {
     const rows = await this.rows(sql<ClaimedResult & { result_id: string }>`
-      select result_id, turn_id, batch, posted_at is not null as shown, sha256, is_update from posted_results where ${inThread(thread)}`);
+      select result_id, turn_id, batch, posted_at is not null as shown, sha256, earlier_turn_ids from posted_results where ${inThread(thread)}`);
     return new Map(rows.map(({ result_id, ...claimed }) => [result_id, claimed]));
   }
 
@@ -59,7 +60,9 @@ export class PostedResults extends Queries {
         and (size_bytes <> bytes or made_at <> made) is not true)
       on conflict (workspace, channel, thread_ts, result_id) do update set turn_id = excluded.turn_id, batch = excluded.batch,
         size_bytes = excluded.size_bytes, made_at = excluded.made_at, sha256 = null, posted_at = null,
-        is_update = known.is_update or (known.turn_id, known.batch) <> (excluded.turn_id, excluded.batch)
+        earlier_turn_ids = case when (known.turn_id, known.batch) = (excluded.turn_id, excluded.batch)
+          then known.earlier_turn_ids
+          else array_append(array_remove(known.earlier_turn_ids, known.turn_id), known.turn_id) end
         -- Another process may have claimed it just now.
         where known.size_bytes <> excluded.size_bytes or known.made_at <> excluded.made_at`);
   }

@@ -10,12 +10,16 @@ const tableOf = (words: string[]) => ['word', ...words].join('\n');
 /** Holds back what is written after the answer. */
 const answered = Promise.withResolvers<void>();
 
-/** Writes a note once, and the words of its message as a table: again with each message that has any, or in the background. */
+/**
+ * Writes a note once, and the words of its message as a table: again with each message that has any, or in the background;
+ * or into a log.
+ */
 const writer: AgentScript = async (turn) => {
-  const [, when = '', words = ''] = /\b(write|later) (.*)/.exec(turn.text) ?? [];
+  const [, when = '', words = ''] = /\b(write|later|log) (.*)/.exec(turn.text) ?? [];
   if (turn.task.results.length === 0) await turn.result('note.txt', 'text/plain', 'A note.');
   const write = () => turn.result('words.csv', 'text/csv', tableOf(words.split(' ')));
   if (when === 'write') await write();
+  if (when === 'log') await turn.result('log.txt', 'text/plain', words);
   if (when === 'later') turn.background(() => answered.promise.then(write));
   turn.write('Done.');
 };
@@ -74,15 +78,18 @@ describe('a file that the agent writes again under its id', () => {
     await scene.expectStays(() => listings(channel, root), 2);
   });
 
-  test('can still be had below the first answer', async () => {
+  test('can still be had below the first answer, without what only later ones have written again', async () => {
     agent.behaviour.rewrittenResult = 'same-id';
     const { channel, root } = await askTwice('write one two', 'write one two three');
+    for (const question of ['log a', 'log b c'])
+      await scene.finished(channel, scene.reply(channel, root, question));
     const list = scene.replies(channel, root).find(({ text }) => text.includes('words.csv'));
     await slack.click({ person: scene.ada, channel, ts: list?.ts ?? '', actionId: 'fresh_links' });
     await scene.until('there are links', () =>
       JSON.stringify(slack.modal(scene.ada) ?? '').includes('note.txt'),
     );
     expect(JSON.stringify(slack.modal(scene.ada))).toContain('words.csv');
+    expect(JSON.stringify(slack.modal(scene.ada))).not.toContain('log.txt');
   });
 });
 

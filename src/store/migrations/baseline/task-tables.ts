@@ -71,7 +71,7 @@ export const TASK_TABLES = {
     batch: "text not null default ''",
     size_bytes: 'bigint', // Of a result when it was claimed; null where the service does not tell.
     made_at: 'timestamptz', // The same; null also where it was made only just before.
-    is_update: 'boolean not null default false', // An earlier post showed what the file held before.
+    earlier_turn_ids: "uuid[] not null default '{}'", // The turns whose posts showed what the file held before.
     sha256: 'text', // Of a result that the thread shows itself, in hexadecimal digits.
     posted_at: 'timestamptz', // When it was in the thread; for the turn's own results, 'results_posted_at' of the turn records it.
     'primary key': '(workspace, channel, thread_ts, result_id)',

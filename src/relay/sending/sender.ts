@@ -189,16 +189,14 @@ export class Sender {
         continue;
       }
       const { attachments } = uploaded;
-      const isDone = await this.#beforeSending(async (thread) => {
+      const outcome = await this.#beforeSending(async (thread) => {
         const startedTaskId = this.#startedTaskId;
-        // If it cannot be read now, the delivery reads it.
-        const read = () => lastMessageId(this.#work.deps.agent(thread.account_id), taskId);
-        const last = startedTaskId === null ? await read().catch(() => undefined) : '';
+        const last = startedTaskId === null ? await this.#lastMessageOf(thread, taskId) : '';
         const hasInstructions = this.#known.channelSettings.instructions !== null;
         const frozen = { outgoing, attachments, lastMessageId: last, taskId, startedTaskId, hasInstructions };
         return recordSentContent(this.#work, thread, frozen);
       });
-      if (isDone) {
+      if (outcome === 'frozen') {
         this.#mustLookAgain = false;
         this.#startedTaskId = null;
         // It is not needed again, and its tables may be large.
@@ -207,6 +205,11 @@ export class Sender {
       }
       this.#forgetRows();
     }
+  }
+
+  /** A task's last message, '' without any; undefined if it cannot be read now: then the delivery reads it. */
+  async #lastMessageOf({ account_id }: Thread, taskId: string): Promise<string | undefined> {
+    return lastMessageId(this.#work.deps.agent(account_id), taskId).catch(() => undefined);
   }
 
   /** The thread's task, started if need be. Throws an Interruption if the thread has another project now. */

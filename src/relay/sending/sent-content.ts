@@ -23,7 +23,7 @@ import { NO_INSTRUCTIONS, withStandingInstructions } from './standing-instructio
 export interface Freeze {
   outgoing: OutgoingMessage;
   attachments: Attachments;
-  /** The task's last message, if the message is sent at once. */
+  /** The task's last message, '' without any. Undefined: unknown, so that the delivery records its intent. */
   lastMessageId: string | undefined;
   taskId: string;
   /** The same, if the thread's row does not have it yet. */
@@ -32,27 +32,25 @@ export interface Freeze {
   hasInstructions: boolean;
 }
 
+/** `read_again`: it was edited or is held, or an earlier one has arrived, which the turn then has. */
+export type FreezeOutcome = 'frozen' | 'read_again';
+
 /**
  * Freezes the turn's message: records what is sent and the intent to send it, in one statement. Later edits
- * and deletes come too late. False if the message must be read again: it was edited or is held, or an earlier
- * one of the thread has arrived, which the turn then has. Throws TurnEnded if the message was deleted or
- * nothing of it can be sent, and TurnEnded or Interruption if it was stopped.
+ * and deletes come too late. Throws TurnEnded if the message was deleted or nothing of it can be sent, and
+ * TurnEnded or Interruption if it was stopped.
  */
 export async function recordSentContent(
   work: ThreadWork & { row: TurnRow },
   thread: Thread,
   frozen: Freeze,
-): Promise<boolean> {
+): Promise<FreezeOutcome> {
   const { row } = work;
   const { turn } = row;
   const { store, settings } = work.deps;
   const { outgoing, taskId, startedTaskId, lastMessageId } = frozen;
   const { message } = outgoing;
-  if (message.state !== 'waiting') {
-    // This run may have frozen it, in a statement whose answer did not reach us.
-    if (message.state !== 'withdrawn' && isFrozen(await row.readUnlessStopped())) return true;
-    throw new TurnEnded('withdrawn', null);
-  }
+  if (message.state !== 'waiting') return endUnlessFrozen(row, message);
   const own = await contentToSend(work, thread, turn, frozen);
   const quoting = { ...own, ...(await withFormerTasks(work, thread, message, taskId, own)) };
   const instructions = frozen.hasInstructions
@@ -65,12 +63,13 @@ export async function recordSentContent(
   };
   const values = { ...quoting, ...instructions, ...intent };
   // What is asked may have changed since its task was started: while it waited, or after a refusal.
-  const isBegun =
+  const keepsTitle =
     thread.participant_ids.length > 0 &&
     (message.revises_turn_id === null || (await store.threads.isTaskBegun(turn, taskId)));
-  const title = isBegun ? undefined : outgoing.title;
-  const freeze = async (emptyTs?: SlackTs) => {
-    const options = { earlierTs: emptyTs, startedTaskId, title, others: message.parts.slice(1) };
+  const title = keepsTitle ? undefined : outgoing.title;
+  // The statement itself sees whether an earlier message has arrived.
+  const freezeUnlessOvertaken = async (overtakenEmptyTs?: SlackTs) => {
+    const options = { earlierTs: overtakenEmptyTs, startedTaskId, title, others: message.parts.slice(1) };
     if (!(await row.writeUnlessStopped(({ turns }) => turns.freeze(turn, message, values, options))))
       return false;
     // If the process ends before this, the next message quotes them again.
@@ -78,31 +77,38 @@ export async function recordSentContent(
     if (title !== undefined) showTaskTitle(work, turn, title);
     return true;
   };
-  // The statement itself sees whether an earlier message has arrived.
-  return (await freeze()) || (await reassignOrFreeze(work, turn, message, freeze));
+  if (await freezeUnlessOvertaken()) return 'frozen';
+  return reassignOrFreeze(work, turn, message, freezeUnlessOvertaken);
+}
+
+/** Throws TurnEnded, unless this run has frozen the message, in a statement whose answer did not reach us. */
+async function endUnlessFrozen(row: TurnRow, { state }: Message): Promise<FreezeOutcome> {
+  if (state !== 'withdrawn' && isFrozen(await row.readUnlessStopped())) return 'frozen';
+  throw new TurnEnded('withdrawn', null);
 }
 
 /**
  * After a failed freeze: if an earlier message of the thread has come, gives the turn that one or, if it asks
- * nothing, freezes all the same. False if the message must be read again.
+ * nothing, freezes all the same.
  */
 async function reassignOrFreeze(
   work: ThreadWork & { row: TurnRow },
   turn: Turn,
   message: Message,
-  freeze: (emptyTs: SlackTs) => Promise<boolean>,
-): Promise<boolean> {
+  freezeUnlessOvertaken: (overtakenEmptyTs: SlackTs) => Promise<boolean>,
+): Promise<FreezeOutcome> {
   const { row, deps, lease } = work;
   const now = await row.readUnlessStopped();
-  if (isFrozen(now) || now.message_ts !== turn.message_ts) return isFrozen(now);
+  if (isFrozen(now)) return 'frozen';
+  if (now.message_ts !== turn.message_ts) return 'read_again';
   const earlier = await nextAllowedMessage(work, turn, { before: message.ts });
   if (earlier?.content != null && !isEmptyMessage(earlier.content, work.workspace.bot.userId)) {
     await row.reassign(earlier);
-    return false;
+    return 'read_again';
   }
-  if (earlier !== undefined && (await freeze(earlier.ts))) return true;
+  if (earlier !== undefined && (await freezeUnlessOvertaken(earlier.ts))) return 'frozen';
   if (await deps.store.backfills.holds(turn)) await sleepWithLease(HELD_POLL_MS, lease);
-  return false;
+  return 'read_again';
 }
 
 /** What a message says: what was sent before, if it is resent; else its words and files, and those kept. */

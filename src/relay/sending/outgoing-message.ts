@@ -63,6 +63,8 @@ export interface OutgoingMessage {
   links: LinkedMessages;
   /** Until when (`performance.now()`) what its links led to counts. */
   freshUntil: number;
+  /** Raised whenever it is composed anew: its files may be others then. */
+  revision: number;
 }
 
 /** A message with the others that go with it. */
@@ -158,7 +160,8 @@ export async function readOutgoingMessage(
   const freshUntil = links === NO_LINKS ? Number.POSITIVE_INFINITY : performance.now() + linkAgeMs(work);
   if (unedited !== undefined && isDeepStrictEqual(links, unedited.links))
     return { ...unedited, message, freshUntil };
-  return { ...(await composeMessage(work, thread, { message, resent, links })), freshUntil };
+  const composed = await composeMessage(work, thread, { message, resent, links });
+  return { ...composed, freshUntil, revision: (known?.revision ?? 0) + 1 };
 }
 
 /** What the agent gets: the message's words, below a quotation of those it is about, follows or links to. */
@@ -166,7 +169,7 @@ async function composeMessage(
   work: ThreadWork,
   thread: Thread,
   read: Pick<OutgoingMessage, 'message' | 'resent' | 'links'>,
-): Promise<Omit<OutgoingMessage, 'freshUntil'>> {
+): Promise<Omit<OutgoingMessage, 'freshUntil' | 'revision'>> {
   const { deps, workspace } = work;
   const { supportedTaskOptions: taskOptions, maxTranscriptCharacters: maxCharacters } = deps.settings;
   const botUserId = workspace.bot.userId;

@@ -4,6 +4,7 @@ import * as strings from '../../render/strings/index.ts';
 import { graphemeStart } from '../../render/text-format.ts';
 import type { NewestMessages, ThreadMessage } from '../../slack/message-history.ts';
 import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
 import { isAtService } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { type DisplayNames, lookUpNames, NO_NAMES } from '../reading/display-names.ts';
@@ -19,8 +20,8 @@ import { compareTs } from '../runtime/incoming-message.ts';
 export interface EarlierMessages {
   messages: readonly ParsedMessage[];
   missing: NewestMessages['missing'];
-  /** Those of them that were not sent because people spoke to each other. */
-  quoted: readonly SlackTs[];
+  /** The messages before it that were not sent, because people spoke to each other, and that none has quoted. */
+  unsentTs: readonly SlackTs[];
   /** They are what people said before the agent got its first message. */
   isBeginning: boolean;
 }
@@ -35,15 +36,13 @@ export async function readEarlierMessages(
   thread: Thread,
   message: Message,
 ): Promise<EarlierMessages> {
-  const { messages: stored } = work.deps.store;
   const botUserId = work.workspace.bot.userId;
   const ts = await originalTs(work.deps, message);
-  const isBeginning =
-    thread.adopted_ts !== thread.thread_ts &&
-    (ts === thread.adopted_ts || !(await stored.isAnotherSent({ ...message, ts })));
-  const quoted = message.resends_turn_id === null ? await stored.unquoted(message) : [];
-  const oldest = isBeginning ? message.thread_ts : quoted[0];
-  if (oldest === undefined) return { messages: [], missing: undefined, quoted, isBeginning };
+  const { messages: stored } = work.deps.store;
+  const isBeginning = await isBeginningOf(stored, thread, { ...message, ts });
+  const unsentTs = message.resends_turn_id === null ? await stored.unsentBefore(message) : [];
+  const oldest = isBeginning ? message.thread_ts : unsentTs[0];
+  if (oldest === undefined) return { messages: [], missing: undefined, unsentTs, isBeginning };
   const isOfBeginning = (read: ThreadMessage) => {
     const parsed = parseMessage(read);
     const { mentionsBot, isEmptyAfterMention } = readMentions(parsed, botUserId);
@@ -52,11 +51,19 @@ export async function readEarlierMessages(
   };
   const isUnsent = (read: ThreadMessage) => {
     const place = { ...message, ts: read.ts, person: read.user ?? '' };
-    return quoted.includes(read.ts) && addresseeOf(place, parseMessage(read), botUserId) !== 'others';
+    return unsentTs.includes(read.ts) && addresseeOf(place, parseMessage(read), botUserId) !== 'others';
   };
   const isWanted = isBeginning ? isOfBeginning : isUnsent;
   const { messages, missing } = await readNewest(work, message, { oldest, before: ts, isWanted });
-  return { messages: messages.filter(isWanted).map(parseMessage), missing, quoted, isBeginning };
+  return { messages: messages.filter(isWanted).map(parseMessage), missing, unsentTs, isBeginning };
+}
+
+/** Whether a message of a thread that people began without the agent is the first one that the agent gets. */
+async function isBeginningOf(stored: Store['messages'], thread: Thread, message: Message): Promise<boolean> {
+  // The message with which the agent was first addressed.
+  const { adopted_ts } = thread;
+  if (adopted_ts === thread.thread_ts) return false;
+  return message.ts === adopted_ts || !(await stored.isAnotherSent(message));
 }
 
 /** Most files from before the first message that go along with it. */

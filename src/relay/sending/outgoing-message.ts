@@ -40,7 +40,12 @@ import { type LinkedMessages, linkAgeMs, NO_LINKS, readLinkedMessages } from './
 import { resentTurn } from './resent-message.ts';
 import { taskTitle } from './thread-task.ts';
 
-const NOTHING_EARLIER: EarlierMessages = { messages: [], missing: undefined, quoted: [], isBeginning: false };
+const NOTHING_EARLIER: EarlierMessages = {
+  messages: [],
+  missing: undefined,
+  unsentTs: [],
+  isBeginning: false,
+};
 
 /** A person's message as the agent gets it: what is known of it, from its first reading until it is sent. */
 export interface OutgoingMessage {
@@ -52,8 +57,8 @@ export interface OutgoingMessage {
   title: string;
   /** The choices made in a form, or with flags at the beginning of the text. */
   choices: TaskChoices;
-  /** The unsent messages that it quotes. */
-  quoted: readonly SlackTs[];
+  /** The unsent messages before it: once it is sent, no later one quotes them. */
+  unsentTs: readonly SlackTs[];
   /** Whose words it quotes, by id. */
   quotedIds: readonly string[];
   /** The files and tables that go with it: its own, and those of messages that it quotes or links to. */
@@ -175,14 +180,14 @@ async function composeMessage(
   const botUserId = workspace.bot.userId;
   const scope = { people: workspace.people, channel: read.message.channel };
   const pointed = await readPointedMessages(work, thread, read);
-  const { own, more, before, linked, quoted, notes } = pointed;
+  const { own, more, before, linked, unsentTs, notes } = pointed;
   const others = [...before, ...linked.flatMap((one) => [one.message, ...one.replies])];
   const names = await lookUpNames(scope, own, ...more, ...others);
   const asked = askedIn(read.message, pointed, { names, botUserId, taskOptions });
   const { text, title, choices } = asked;
   const quotedIds = [...new Set([own, ...more, ...others].flatMap(writersOf))];
   const items = await sharedItemsOf(scope, pointed.withFiles);
-  const composed = { ...read, title, choices, quoted, quotedIds, items };
+  const composed = { ...read, title, choices, unsentTs, quotedIds, items };
   if (others.length === 0 || asked.asksInOtherWords) return { ...composed, text, notes };
   const quotation = quotationOf(read.message, pointed, { names, botUserId, maxCharacters });
   return {
@@ -235,63 +240,93 @@ function quotationOf(
 }
 
 type ReadingOptions = Pick<TranscriptOptions, 'names' | 'botUserId'>;
-type PointedMessages = Awaited<ReturnType<typeof readPointedMessages>>;
 
-/**
- * A message (`own`, and the `more` that go along) with those that it quotes: the one that it is about, or
- * earlier ones of its thread (`before`), and those that it links to. Their tables are numbered through;
- * `withFiles` are those whose files go along.
- */
+/** A message with those that it quotes. Their tables are numbered through. */
+interface PointedMessages {
+  own: ParsedMessage;
+  /** The messages that go along with it. */
+  more: readonly ParsedMessage[];
+  /** The one that it is about, or those before it in its thread: all that were read, so that some are left out. */
+  before: readonly ParsedMessage[];
+  /** Which messages of the thread were not read. */
+  missing: EarlierMessages['missing'];
+  unsentTs: EarlierMessages['unsentTs'];
+  linked: LinkedMessages['read'];
+  /** How many of `before` are quoted at most, or of a linked message with its replies. */
+  maxMessages: number;
+  /** Those of all whose files go along, without the files that are left out. */
+  withFiles: readonly ParsedMessage[];
+  /** The files left out, the links that were not followed, and the messages of which there is only a preview. */
+  notes: readonly FileNote[];
+}
+
+/** Reads the messages that a message quotes, and chooses whose files and tables go along. */
 async function readPointedMessages(
   work: ThreadWork,
   thread: Thread,
-  { message, resent, links }: Pick<OutgoingMessage, 'message' | 'resent' | 'links'>,
-) {
+  read: Pick<OutgoingMessage, 'message' | 'resent' | 'links'>,
+): Promise<PointedMessages> {
+  const { message, links } = read;
   const { maxTranscriptMessages } = work.deps.settings;
-  const about = message.content?.about;
-  const parsed = message.parts.map(({ content }) => parseMessage(content ?? { text: '' }));
-  let earlier = NOTHING_EARLIER;
-  if (about !== undefined) earlier = { ...NOTHING_EARLIER, messages: [parseMessage(about)] };
-  else if (resent === undefined) earlier = await readEarlierMessages(work, thread, message);
-  const { messages, isBeginning, missing, quoted } = earlier;
-  const maxMessages = Math.max(maxTranscriptMessages, about === undefined ? 0 : 1);
+  const parts = message.parts.map(({ content }) => parseMessage(content ?? { text: '' }));
+  const { messages, isBeginning, missing, unsentTs } = await readBefore(work, thread, read);
+  const maxMessages = Math.max(maxTranscriptMessages, message.content?.about === undefined ? 0 : 1);
   const newest = lastOf(messages, maxMessages);
   const ofLinks = links.read.flatMap((one) => [
     one.message,
     ...lastOf(one.replies, maxTranscriptMessages - 1),
   ]);
-  const along = [...parsed, ...newest, ...ofLinks];
-  const hasTables = tablesAmong(parsed.flatMap(blocksOf)).length > 0;
-  const mayFollowTables = message.ts !== message.thread_ts && hasTables;
-  const tablesBefore = mayFollowTables ? await work.deps.store.keptFiles.countTables(message) : 0;
-  const numbered = withTableNumbers(along, tablesBefore + 1);
-  const read = (one: ParsedMessage) => numbered.get(one) ?? one;
+  const along = [...parts, ...newest, ...ofLinks];
+  const numbered = await numberTables(work, message, parts, along);
   const leftOut = isBeginning ? earlierFilesLeftOut(newest) : [];
-  const withFiles = along.map((one) => ({
-    ...read(one),
-    files: one.files.filter((file) => !leftOut.includes(file)),
-  }));
-  const linked = links.read.map((one) => ({
-    ...one,
-    message: read(one.message),
-    replies: one.replies.map(read),
-  }));
+  const withFiles = along.map((one) => withoutFiles(numbered(one), leftOut));
   const names = fileNamesOf({ files: leftOut });
   const leftOutNotes = names.map((name) => ({ name, reason: 'earlier' satisfies FileReason }));
   const notes = [...leftOutNotes, ...links.notes, ...previewNotes(withFiles, links)];
-  const [own = parseMessage(message.content), ...more] = parsed.map(read);
-  return { own, more, before: messages.map(read), maxMessages, missing, quoted, linked, notes, withFiles };
+  const [own = parseMessage(message.content), ...more] = parts.map(numbered);
+  const before = messages.map(numbered);
+  const linked = links.read.map((one) => ({
+    ...one,
+    message: numbered(one.message),
+    replies: one.replies.map(numbered),
+  }));
+  return { own, more, before, missing, unsentTs, linked, maxMessages, withFiles, notes };
 }
 
-/** Each message with the number of its first table; the tables of all are counted from `first` on. */
-function withTableNumbers(messages: readonly ParsedMessage[], first: number) {
-  let firstTable = first;
+/** The message that a message is about, or those before it; none before one that repeats another. */
+async function readBefore(
+  work: ThreadWork,
+  thread: Thread,
+  { message, resent }: Pick<OutgoingMessage, 'message' | 'resent'>,
+): Promise<EarlierMessages> {
+  const about = message.content?.about;
+  if (about !== undefined) return { ...NOTHING_EARLIER, messages: [parseMessage(about)] };
+  return resent === undefined ? readEarlierMessages(work, thread, message) : NOTHING_EARLIER;
+}
+
+/**
+ * Numbers the tables of the messages that go `along`: first those of the message's own `parts`, behind the ones
+ * that the thread has kept for them. Returns what gives each message the number of its first table; one that
+ * does not go along stays as it is.
+ */
+async function numberTables(
+  work: ThreadWork,
+  message: Message,
+  parts: readonly ParsedMessage[],
+  along: readonly ParsedMessage[],
+): Promise<(one: ParsedMessage) => ParsedMessage> {
+  const mayFollowTables = message.ts !== message.thread_ts && tablesAmong(parts.flatMap(blocksOf)).length > 0;
+  let firstTable = 1 + (mayFollowTables ? await work.deps.store.keptFiles.countTables(message) : 0);
   const numbered = new Map<ParsedMessage, ParsedMessage>();
-  for (const one of messages) {
+  for (const one of along) {
     numbered.set(one, { ...one, firstTable });
     firstTable += tablesAmong(blocksOf(one)).length;
   }
-  return numbered;
+  return (one) => numbered.get(one) ?? one;
+}
+
+function withoutFiles(message: ParsedMessage, leftOut: ParsedMessage['files']): ParsedMessage {
+  return { ...message, files: message.files.filter((file) => !leftOut.includes(file)) };
 }
 
 function lastOf<T>(list: readonly T[], count: number): readonly T[] {

@@ -73,7 +73,7 @@ export async function recordSentContent(
     if (!(await row.writeUnlessStopped(({ turns }) => turns.freeze(turn, message, values, options))))
       return false;
     // If the process ends before this, the next message quotes them again.
-    await store.messages.markQuoted(message, outgoing.quoted);
+    await store.messages.markQuoted(message, outgoing.unsentTs);
     if (title !== undefined) showTaskTitle(work, turn, title);
     return true;
   };

@@ -170,8 +170,8 @@ export class Messages extends Queries {
     return rows.map(({ user_id }) => user_id);
   }
 
-  /** The unsent messages of a thread before a message that no other message has quoted, oldest first. */
-  async unquoted({ workspace, channel, thread_ts, ts }: Message): Promise<SlackTs[]> {
+  /** The unsent messages of a thread before a message, unless another one has quoted them, oldest first. */
+  async unsentBefore({ workspace, channel, thread_ts, ts }: Message): Promise<SlackTs[]> {
     if (ts === thread_ts) return [];
     const rows = await this.rows(sql<{ ts: SlackTs }>`
       select ts from messages

@@ -3,6 +3,7 @@ import { ChannelGoneError, isPermanentRefusal, PayloadRefusedError } from '../..
 import { StoreError } from '../../store/errors.ts';
 import type { WholeMessage } from '../../store/threads/messages.ts';
 import { isAtService, isSendInDoubt } from '../../store/threads/turn-phase.ts';
+import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { sendStop } from '../controls/stop-control.ts';
 import { markWaiting } from '../controls/waiting-reactions.ts';
 import { actorName } from '../reading/display-names.ts';
@@ -16,7 +17,7 @@ import { Sender } from '../sending/sender.ts';
 import { closeMessage, requeueMessage } from '../sending/unsent-message.ts';
 import { postNewTaskNotice, sharedChannelNotice } from './one-time-notices.ts';
 import { type FollowedReply, followReply } from './reply-follower.ts';
-import type { TurnContext } from './turn-context.ts';
+import type { BegunWork, TurnContext } from './turn-context.ts';
 import { closeTurn, endEarly, endSettledTurn } from './turn-end.ts';
 import { handleUnreachableThread } from './unreachable-thread.ts';
 
@@ -77,7 +78,7 @@ async function takeSteps(context: TurnContext): Promise<void> {
   const { state } = context;
   if (context.turn.stop_requested_at !== null) context.requestStop();
   const reply = await sendUnlessSent(context);
-  if (reply === undefined) return closeTurn(context, 'completed');
+  if (reply === 'answered_by_run') return closeTurn(context, 'completed');
   await showInstructions(context);
   state.setFileNotes(context.turn.file_notes ?? []);
   state.update({ phase: 'working', sentence: undefined });
@@ -87,32 +88,48 @@ async function takeSteps(context: TurnContext): Promise<void> {
 
 /**
  * Shows the reply and sends the turn's message, unless it was sent before. Returns what is known of the
- * answer; undefined if another message's reply answers this one. Throws TurnEnded if nothing is to be sent.
+ * answer. Throws TurnEnded if nothing is to be sent.
  */
-async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | undefined> {
+async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | 'answered_by_run'> {
   const { deps, state, begun } = context;
   const { workspace, channel } = context.turn;
   const channelSettings = begun?.message.settings ?? (await deps.store.settings.inForce(workspace, channel));
   const { show_steps, show_sources } = channelSettings;
   const { checksSources } = deps.settings;
   state.update({ hideSteps: !show_steps, hideSources: !show_sources, checksSources });
-  const earlierReply = await findOwnReply(context);
-  if (earlierReply === null) return undefined;
-  // The only message that waits goes alone: what the turn began with is all that is to be read.
-  const isAlone = begun?.message.waiting_count === 1;
-  const arrived = isAlone ? wholeMessage(begun.message) : await messageOfTurn(context, context.turn);
+  const ownReply = await findOwnReply(context);
+  if (ownReply.kind === 'answered_by_run') return ownReply.kind;
+  const arrived = isAlone(begun) ? wholeMessage(begun.message) : await messageOfTurn(context, context.turn);
   const message = await withRestIfEmpty(context, arrived);
   await endTurnIfEmpty(context, context.turn, message);
-  // Asked before the reply is opened, so that one statement asks for the permits of both calls.
-  const postSharedChannelNotice = isAtService(context.turn) ? undefined : sharedChannelNotice(context);
-  await context.openReply();
   const isFromForm = message.content?.choices !== undefined;
-  const known: FollowedReply = { replyId: earlierReply, resendsTurnId: message.resends_turn_id, isFromForm };
-  if (postSharedChannelNotice === undefined) return known;
+  const replyId = ownReply.kind === 'found' ? ownReply.replyId : undefined;
+  const known: FollowedReply = { replyId, resendsTurnId: message.resends_turn_id, isFromForm };
+  if (!isAtService(context.turn)) return openAndSend(context, message, channelSettings, known);
+  await context.openReply();
+  return known;
+}
+
+/** Whether only this message waited: then what the turn began with is all that is to be read. */
+function isAlone(begun: BegunWork | undefined): begun is BegunWork {
+  return begun?.message.waiting_count === 1;
+}
+
+/** Shows the reply, tells what is told once, and sends the message, unless it must not be sent any more. */
+async function openAndSend(
+  context: TurnContext,
+  message: WholeMessage,
+  channelSettings: Settings,
+  known: FollowedReply,
+): Promise<FollowedReply> {
+  const { begun } = context;
+  // Asked before the reply is opened, so that one statement asks for the permits of both calls.
+  const postSharedChannelNotice = sharedChannelNotice(context);
+  await context.openReply();
   await context.withRetry(postSharedChannelNotice);
   await context.withRetry(() => postNewTaskNotice(context));
-  const thread = begun?.thread;
-  const sender = new Sender(context, { thread, message: isAlone ? message : undefined, channelSettings });
+  const atBegin = { thread: begun?.thread, message: isAlone(begun) ? message : undefined };
+  const sender = new Sender(context, { ...atBegin, channelSettings });
   await endTurnIfFilesOnly(context, context.turn, message, sender);
   // A message that may have been sent is looked for before the stop counts.
   if (!isSendInDoubt(context.turn)) context.stopSignal.throwIfAborted();
@@ -129,20 +146,22 @@ async function withRestIfEmpty(context: TurnContext, arrived: WholeMessage): Pro
   return seemsEmpty ? withOtherCopy(context, arrived) : arrived;
 }
 
-/**
- * The id of the own reply of a message that was given to another run; null if that run's reply answers it,
- * undefined if no run was given it. The reply must begin soon if a later message waits for the turn.
- */
-async function findOwnReply(context: TurnContext): Promise<string | undefined | null> {
+/** The own reply of a message that a run got; `answered_by_run`: there is none, and that run's answers it. */
+type OwnReply = { kind: 'not_sought' } | { kind: 'answered_by_run' } | { kind: 'found'; replyId: string };
+
+/** Seeks the own reply of a message that a run got. It must begin soon if a later message waits for the turn. */
+async function findOwnReply(context: TurnContext): Promise<OwnReply> {
   const { deps, turn, stopSignal } = context;
-  if (!seeksOwnReply(turn)) return undefined;
-  if ((await context.thread()).task_id === null) return undefined;
+  if (!seeksOwnReply(turn)) return { kind: 'not_sought' };
+  // The thread has left its task: the step that follows the reply ends the turn.
+  if ((await context.thread()).task_id === null) return { kind: 'not_sought' };
   const message = await context.answeredMessage();
   const settledMs = async () =>
     stopSignal.aborted || (await deps.store.messages.hasLater(turn))
       ? SETTLED_TASK_SHORT_MS
       : deps.settings.settledTaskMs;
-  return (await context.withRetry(() => findReply(message, settledMs))) ?? null;
+  const replyId = await context.withRetry(() => findReply(message, settledMs));
+  return replyId === undefined ? { kind: 'answered_by_run' } : { kind: 'found', replyId };
 }
 
 /** Says in the reply which channel instructions its message had, or that a skill left them out. */

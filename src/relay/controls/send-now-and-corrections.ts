@@ -104,7 +104,7 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
   return { outcome: 'done', told };
 }
 
-/** Adds a message with a sent one's newest words. Returns its key; undefined if another press has done so. */
+/** Adds a message with a sent one's newest words. Returns its key; none if another press has added it. */
 async function addCorrection(
   deps: RelayDeps,
   { store, trx }: { store: Store; trx: Transaction<Tables> },
@@ -139,30 +139,33 @@ export async function sendInstead(
   const { store } = deps;
   const message = await permittedMessage(deps, press, 'send_instead');
   if (typeof message === 'string') return message;
-  const pausedBy = await store.pausedThreads.pausedBy(message);
-  const resumes = pausedBy !== undefined && { ...press, turnId: pausedBy, messageTs: undefined };
-  if (resumes && (await sendPaused(resumes)) === 'refused') return 'refused';
-  const isEdited = message.state !== 'waiting' && (await store.earlyEdits.get(message)) !== undefined;
-  const revised = isEdited ? await store.turns.ofMessage(message) : undefined;
-  // Filled in the transaction that records the stop or, without a run to stop, in one of its own.
-  let sent: MessageKey[] = [];
-  const sendNext = async (within: Store, trx: Transaction<Tables>) => {
-    sent =
-      revised === undefined
-        ? await within.messages.makeUrgent(message)
-        : await addCorrection(deps, { store: within, trx }, revised, press, { is_urgent: true });
-    return sent.length > 0;
-  };
+  if ((await resumeIfPaused(store, message, press, sendPaused)) === 'refused') return 'refused';
+  const revised = await revisedTurnOf(store, message);
+  const sendNext = async (within: Store, trx: Transaction<Tables>) =>
+    revised === undefined
+      ? within.messages.makeUrgent(message)
+      : addCorrection(deps, { store: within, trx }, revised, press, { is_urgent: true });
   const turn = revised ?? (await store.turns.running(message));
-  if (turn !== undefined && !hasSettled(turn)) {
-    const stop = { ...press, turnId: turn.id, turn, control: 'send_instead', instead: sendNext };
-    if ((await stopControl.requestStop(stop)) === 'refused') return 'refused';
-  }
-  if (sent.length === 0) await store.transaction(sendNext);
+  const stop = turn && !hasSettled(turn) && { ...press, turnId: turn.id, turn, control: 'send_instead' };
+  const stopped = stop ? await stopControl.stopAndSend(stop, sendNext) : undefined;
+  if (stopped?.outcome === 'refused') return 'refused';
+  const sent = stopped?.sent.length ? stopped.sent : await store.transaction(sendNext);
   if (sent.length > 0) return answerSending(deps, sent, strings.sendingInstead);
   // They were sent before, perhaps as a new message, or deleted.
   const ts = (await store.earlyEdits.get(message))?.sent_as_ts ?? message.ts;
   return answerUnsent(deps, { ...message, ts });
+}
+
+/** Ends the pause of a message's thread, if it has one, as **Send** below its notice does. */
+async function resumeIfPaused(store: Store, message: Message, press: MessagePress, sendPaused: SendPaused) {
+  const turnId = await store.pausedThreads.pausedBy(message);
+  return turnId === undefined ? 'over' : sendPaused({ ...press, turnId, messageTs: undefined });
+}
+
+/** The turn whose message was edited after it was sent; undefined for any other message. */
+async function revisedTurnOf({ earlyEdits, turns }: Store, message: Message): Promise<Turn | undefined> {
+  const isEdited = message.state !== 'waiting' && (await earlyEdits.get(message)) !== undefined;
+  return isEdited ? turns.ofMessage(message) : undefined;
 }
 
 /** The message that a press is about, if the person may use the control on it. A refused person is told. */
@@ -178,7 +181,7 @@ async function permittedMessage(deps: RelayDeps, press: MessagePress, control: s
 const LOOK_INTERVAL_MS = 500;
 const MAX_LOOKS = 600;
 
-/** The answer to a press that has sent nothing: what became of the message before. */
+/** The answer to a press that has sent nothing. It says what has become of the message. */
 async function answerUnsent(deps: RelayDeps, key: MessageKey): Promise<PressAnswer> {
   const fate = await fateOf(deps, key);
   if (fate.state === 'on_its_way') return answerSending(deps, [key], strings.passingOn(1));

@@ -3,7 +3,7 @@ import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError, isBusy } from '../../agent/errors.ts';
 import { anySignal, valueIf } from '../../calls/retries-and-waits.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import type { Tables, Turn } from '../../store/schema.ts';
+import type { MessageKey, Tables, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { BACKGROUND_PART } from '../../store/threads/posts.ts';
 import { hasSettled, isOver } from '../../store/threads/turn-phase.ts';
@@ -30,8 +30,15 @@ export interface StopRequest extends ControlRequest {
   /** The same turn, where the caller has just read it. */
   turn?: Turn;
   control?: string;
-  /** Sends something instead, so nothing is paused. False: that is sent or gone, and nothing is stopped. */
-  instead?: (store: Store, trx: Transaction<Tables>) => Promise<boolean>;
+}
+
+/** Sends messages in the transaction that records a stop; none if they are sent or gone. */
+export type SendInstead = (store: Store, trx: Transaction<Tables>) => Promise<readonly MessageKey[]>;
+
+/** What became of a request to stop, and what was sent instead. */
+export interface StopResult {
+  outcome: ControlOutcome;
+  sent: readonly MessageKey[];
 }
 
 /** Stops turns: records that, pauses what waits, tells the service. Any process may repeat the last. */
@@ -68,24 +75,31 @@ export class StopControl {
    * stopped. If the message was passed on to a running turn, that turn is stopped.
    */
   async requestStop(request: StopRequest): Promise<ControlOutcome> {
+    return (await this.stopAndSend(request)).outcome;
+  }
+
+  /** The same, to send something `instead`: nothing is paused then, nor stopped if nothing is sent. */
+  async stopAndSend(request: StopRequest, instead?: SendInstead): Promise<StopResult> {
     const { store } = this.#deps;
     const { person, control = 'stop' } = request;
+    const notStopped = (outcome: ControlOutcome) => ({ outcome, sent: [] });
     const named = request.turn ?? (await turnOf(store, request));
-    if (named === undefined) return 'unknown';
+    if (named === undefined) return notStopped('unknown');
     const known = await this.#runningTurnFor(named);
     const isBackground = hasSettled(known);
-    if (isBackground && !(await this.#mayWorkInBackground(known))) return 'over';
-    if (!(await mayUseControl(this.#deps, useOnTurn(known, person, control)))) return 'refused';
-    const recording = this.#recordRequest(known, request, isBackground);
+    if (isBackground && !(await this.#mayWorkInBackground(known))) return notStopped('over');
+    const mayStop = await mayUseControl(this.#deps, useOnTurn(known, person, control));
+    if (!mayStop) return notStopped('refused');
+    const recording = this.#recordRequest(known, request, isBackground, instead);
     const isTakenOver = (error: unknown) => isInterruption(error, 'taken_over');
     const recorded = await recording.catch(valueIf(undefined, isTakenOver));
-    if (recorded === undefined) return 'over';
-    const { kind, turn } = recorded;
-    if (kind === 'waits') return 'stopping';
+    if (recorded === undefined) return notStopped('over');
+    const { kind, turn, sent } = recorded;
+    if (kind === 'waits') return { outcome: 'stopping', sent };
     this.#deps.log.info({ turn: turn.id, person, kind, control, isBackground }, 'stop requested');
     if (!isBackground) this.#onStopRequested(turn);
     this.#sendInBackground(turn);
-    return 'done';
+    return { outcome: 'done', sent };
   }
 
   /** The turn at work: a message that a running turn has passed on stops with that turn. */
@@ -103,9 +117,14 @@ export class StopControl {
 
   /**
    * Records a stop. The first one pauses what waits, unless `instead` sends it. Undefined if it comes too
-   * late; throws Interruption if `instead` is false.
+   * late; throws Interruption if `instead` sends nothing.
    */
-  async #recordRequest(known: Turn, { person, ts, instead }: StopRequest, isBackground: boolean) {
+  async #recordRequest(
+    known: Turn,
+    { person, ts }: StopRequest,
+    isBackground: boolean,
+    instead: SendInstead | undefined,
+  ) {
     const { workspace, id, channel, thread_ts } = known;
     return this.#deps.store.transaction(async (store, trx) => {
       await store.threads.lock(known);
@@ -115,8 +134,8 @@ export class StopControl {
         { isBackground, sendsWaiting: instead !== undefined },
       );
       // Whoever asked for the stop before: these words go next.
-      if (recorded !== undefined && (await instead?.(store, trx)) === false)
-        throw new Interruption('taken_over');
+      const sent = recorded && (await instead?.(store, trx));
+      if (sent?.length === 0) throw new Interruption('taken_over');
       // The thread's notice about background work, or its reminder, changes at once.
       const kind = isBackground ? JOB_KIND.followUp : JOB_KIND.reminder;
       await store.jobs.wake({ workspace, kind, channel, thread_ts });
@@ -126,7 +145,7 @@ export class StopControl {
         const row = { workspace, channel, thread_ts, user_id: person, turn_id: id };
         await store.audit.add({ ...row, kind: 'stop', details: { forced: true } });
       }
-      return recorded;
+      return recorded && { ...recorded, sent: sent ?? [] };
     });
   }
 

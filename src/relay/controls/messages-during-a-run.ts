@@ -43,7 +43,7 @@ export class PassingOn {
   /** The pauses in which no further message is passed on. */
   readonly #exhaustedPauses: string[] = [];
   #passing: Promise<void> | undefined;
-  /** A message to pass on is looked for. One that comes now is found, or this is soon called again. */
+  /** A message to pass on is looked for: one that comes now is found, or by the call of the next read. */
   #isSeeking = false;
   #isOver = false;
   /** Aborted if the run stops or ends while a message is passed on: an unsent one then waits again. */
@@ -56,8 +56,11 @@ export class PassingOn {
     this.#options = options;
   }
 
-  /** Passes on the next waiting message: one in a `pause`, or when people ask. False if none goes now. */
-  passOn(pause: string): boolean {
+  /**
+   * Begins to pass on the next waiting message: in a `pause`, of which each read of the reply tells
+   * (`TurnContext.passOn`), or when people ask. True if one is looked for, and none may wait. False if none goes now.
+   */
+  startNext(pause: string): boolean {
     if (this.#hasEnded || this.#exhaustedPauses.includes(pause)) return false;
     if (this.#passing !== undefined) return this.#isSeeking;
     this.#passing = this.#passOnInPause(pause).finally(() => {

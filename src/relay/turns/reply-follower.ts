@@ -38,7 +38,7 @@ export async function followReply(
   const showAskersSoon = () =>
     inBackground(showAskers(), deps.log, 'could not name whose question a reply answers');
   showAskersSoon();
-  const passingOn = context.startPassingOn({
+  const passingOn = context.allowPassingOn({
     progress: () => state.progress,
     onPassedOn: (writer, notes, before) => {
       writers.add(writer);

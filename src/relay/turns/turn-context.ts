@@ -90,13 +90,14 @@ export class TurnContext implements ThreadWork {
   withRetry<T>(step: () => Promise<T>): Promise<T> {
     const about = { turn: this.turn.id };
     const onWait = (waitCause: WaitCause | undefined) => this.state.update({ waitCause });
-    const doubt = async (error: unknown) => {
+    const waitIfDoubtful = async (error: unknown) => {
+      // Until the thread's task is known, the workspace's account is the one that a task would get.
       const account = this.#task?.account_id ?? this.deps.accountOf(this.turn.workspace);
       const sentTo = isAtService(this.turn) ? this.#task?.taskId : undefined;
       return this.#doubt.waitAfter(error, () => this.deps.agent(account), sentTo);
     };
     const onSuccess = () => this.#doubt.clear();
-    return withRetry(this, step, { about, onWait, onSuccess, wake: this.stopSignal, doubt });
+    return withRetry(this, step, { about, onWait, onSuccess, wake: this.stopSignal, doubt: waitIfDoubtful });
   }
 
   /** Posts the first reply, before any call to the service. */
@@ -196,15 +197,15 @@ export class TurnContext implements ThreadWork {
   }
 
   /** Lets the run have the thread's waiting messages from now on, through `passOn`. */
-  startPassingOn(listener: Omit<PassingOnOptions, 'stopSignal'>): PassingOn {
+  allowPassingOn(listener: Omit<PassingOnOptions, 'stopSignal'>): PassingOn {
     const { stopSignal } = this;
     this.#passingOn = new PassingOn(this, turnLocationOf(this.turn), { stopSignal, ...listener });
     return this.#passingOn;
   }
 
-  /** Passes the thread's next message on, at once or if the run pauses; false if it does not go now. */
+  /** Begins to pass the thread's next message on, at once or if the run pauses; false if none goes now. */
   passOn(when: PassOnTime): boolean {
     const pause = when === 'at_once' ? ASKED_FOR : this.state.silence.pauseAfter(this.deps.settings.passOnMs);
-    return pause !== undefined && this.#passingOn?.passOn(pause) === true;
+    return pause !== undefined && this.#passingOn?.startNext(pause) === true;
   }
 }

@@ -76,7 +76,9 @@ export class LiveReply {
     if (this.#stage === 'unopened') return;
     this.#changes.pollNow();
     if (!this.#state.isApart) return;
-    this.#statusChanges ??= this.#poller(() => this.#edit(STATUS_PART));
+    this.#statusChanges ??= this.#poller(async () => {
+      if (!this.#messages.isStatusShown()) await this.#edit(STATUS_PART);
+    });
     this.#statusChanges.pollNow();
   }
 

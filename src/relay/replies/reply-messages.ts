@@ -89,6 +89,12 @@ export class ReplyMessages {
     return shown.startsWith(markdown) || markdown.length > MIN_PART_LENGTH;
   }
 
+  /** Whether the status shows its latest state. */
+  isStatusShown(): boolean {
+    const status = this.#find(STATUS_PART);
+    return status !== undefined && this.#posts.shows(STATUS_PART, status);
+  }
+
   /** Whether people can read the message's whole part of the answer, whatever else the message shows. */
   isReadable({ part, message: { source } }: PlannedMessage): boolean {
     if (!this.#posts.has(part)) return false;
@@ -131,24 +137,24 @@ export class ReplyMessages {
     renderState: () => Promise<void>,
     wait: Omit<PartEdit, 'forms' | 'render'>,
   ): Promise<'shown' | 'left_out'> {
-    const status = part === STATUS_PART && wait.permit === undefined ? this.#find(part) : undefined;
-    if (status !== undefined && this.#posts.shows(part, status)) return 'shown';
-    let answer = '';
-    let message: RenderedMessage | undefined;
+    let latest: { message: RenderedMessage | undefined; answer: string } | undefined;
     const render = async () => {
       await renderState();
-      answer = this.#state.answer;
-      message = this.#find(part);
-      return message;
+      latest = { message: this.#find(part), answer: this.#state.answer };
+      return latest.message;
     };
-    const onShown = (shown: RenderedMessage) => this.#recordRange(part, shown, answer);
+    const onShown = () => {
+      if (latest?.message !== undefined) this.#recordRange(part, latest.message, latest.answer);
+    };
     const streams = this.#streams;
     if (streams?.shownBy(part) !== undefined) {
       const appended = await streams.append(part, { ...wait, render });
-      if (appended === 'shown' && message !== undefined) onShown(message);
+      if (appended === 'shown') onShown();
       if (appended !== 'impossible') return appended;
-      if (message !== undefined && this.isUpToDate({ part, message })) return 'shown';
+      // Without an edit, too, it may show all that is to be shown now.
+      if (latest?.message !== undefined && this.isUpToDate({ part, message: latest.message })) return 'shown';
     }
+    // A message can be edited once it is no stream any more.
     if ((await streams?.stop(part, wait)) === false) return 'left_out';
     return this.#posts.edit(part, { ...wait, forms: REPLY_FORMS, render, onShown });
   }
@@ -222,7 +228,7 @@ export class ReplyStreams {
     return this.#posts.sendOnce(part, undefined, openStream, true).catch(valueIf(false, isRefused));
   }
 
-  /** Adds what is missing to a part when the budget allows it; `impossible` if only an edit shows it. */
+  /** Adds what is missing to a part when the budget allows it; `impossible`: only an edit can, if anything is. */
   async append(part: string, request: Omit<PartEdit, 'forms'>): Promise<'shown' | 'left_out' | 'impossible'> {
     const post = this.#posts.find(part);
     const stream = this.#streamOf(part);

@@ -41,10 +41,10 @@ export function isNoteResent({ reason }: FileNote): boolean {
 const NAMED_IN_TEXT = new Set<string>(['cut', 'too_long'] satisfies FileReason[]);
 
 /**
- * What the agent reads of a message's files and links: links to the files that are not uploaded, what
- * spreadsheets seem to have altered in the others, and what it does not get. Each is Markdown, or ''.
+ * What the agent reads of a message's files and links: `links` to the files that are not uploaded, what
+ * spreadsheets seem to have `altered` in the others, and what is `leftOut`. Each is Markdown, or ''.
  */
-export function noteLists(notes: readonly FileNote[]): string[] {
+export function noteLists(notes: readonly FileNote[]) {
   const links: string[] = [];
   const altered: string[] = [];
   const leftOut: string[] = [];
@@ -54,11 +54,11 @@ export function noteLists(notes: readonly FileNote[]): string[] {
     if (link !== undefined) links.push(`[${name.replace(/[[\]\\\s]+/g, ' ').trim()}](<${link}>)`);
     if (remark !== undefined) altered.push(`${quotedName(name, 80)}: ${remark}`);
   }
-  return [
-    headedList(strings.linkedFiles(links.length), links),
-    headedList(strings.alteredTables, altered),
-    headedList(strings.leftOut, leftOut),
-  ];
+  return {
+    links: headedList(strings.linkedFiles(links.length), links),
+    altered: headedList(strings.alteredTables, altered),
+    leftOut: headedList(strings.leftOut, leftOut),
+  };
 }
 
 /** Why a file is not sent: its type, or its size with the `otherBytes` of its message; undefined if it is. */

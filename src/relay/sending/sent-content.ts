@@ -133,11 +133,11 @@ async function contentToSend(
   }
   const kept = await takeKeptFiles(work.deps.store, turn);
   const attached = [...new Set([...kept.ids, ...attachments.attached_file_ids])];
-  const [links = '', ...otherLists] = noteLists([...kept.notes, ...attachments.notes]);
+  const { links, altered, leftOut } = noteLists([...kept.notes, ...attachments.notes]);
   // Links to files are something to read; notes on what is left out alone are not.
   if (withLists(outgoing.text, links) === '' && attached.length === 0)
     throw new TurnEnded('kept', strings.noUsableFiles, { emptyMessage: message });
-  const text = withLists(outgoing.text || strings.filesOnly(attached.length), links, ...otherLists);
+  const text = withLists(outgoing.text || strings.filesOnly(attached.length), links, altered, leftOut);
   const named = await withWriters(work, thread, { message, text, taskId });
   const notes = [...kept.notes.filter(isNoteResent), ...attachments.notes];
   return {

@@ -6,7 +6,7 @@ import { isLaterEdit, isSameAsWritten } from '../../relay/reading/message-versio
 import { hasFailed, reviewKeys } from '../../relay/replies/review-posts.ts';
 import { compareTs, messageContent } from '../../relay/runtime/incoming-message.ts';
 import { writerName } from '../../relay/sending/earlier-messages.ts';
-import { turnsResent } from '../../relay/sending/resent-message.ts';
+import { resendChain } from '../../relay/sending/resent-message.ts';
 import { savedPermalink } from '../../relay/tasks/task-list.ts';
 import { withoutSignedLinks } from '../../render/markdown/unsafe-links.ts';
 import { answerText } from '../../render/messages/answer-text.ts';
@@ -121,7 +121,7 @@ async function findWords(work: RecordWork, turn: SentTurn, thread: ReadonlyMap<S
   const { store } = work.deps;
   const message = await store.messages.get(messageKeyOf(turn));
   // A retry repeats the words of an earlier turn.
-  const repeated = message && (await turnsResent(store, message)).at(-1);
+  const repeated = message && (await resendChain(store, message)).at(-1);
   const sent = await store.messages.ofTurn(repeated ?? turn);
   const writer = sent[0]?.user_id ?? '';
   if (turn.is_erased || writer === '') return undefined;

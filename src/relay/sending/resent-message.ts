@@ -18,7 +18,7 @@ export function unquotedPrompt({ prompt, instructions_length, quotation_length }
 }
 
 /** The turns whose message this one sends again, the latest first. */
-export async function turnsResent(
+export async function resendChain(
   { turns, messages }: Pick<Store, 'turns' | 'messages'>,
   message: Message,
 ): Promise<Turn[]> {

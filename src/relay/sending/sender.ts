@@ -28,7 +28,7 @@ import {
   readOutgoingMessage,
   withOtherCopy,
 } from './outgoing-message.ts';
-import { turnsResent } from './resent-message.ts';
+import { resendChain } from './resent-message.ts';
 import { recordSentContent } from './sent-content.ts';
 import { ensureCurrentAccount, ensureThreadTask, newTaskOptions } from './thread-task.ts';
 
@@ -284,10 +284,10 @@ export class Sender {
     const task = { ...this.#work, agent: deps.agent((await this.#threadUnderAccount()).account_id), taskId };
     try {
       this.#message ??= await messageOfTurn(this.#work, this.#turn);
-      const resent = (await turnsResent(deps.store, this.#message)).filter(isSendInDoubt);
-      this.#mustLookAgain ||= resent.length > 0;
+      const inDoubt = (await resendChain(deps.store, this.#message)).filter(isSendInDoubt);
+      this.#mustLookAgain ||= inDoubt.length > 0;
       if (this.#mustLookAgain) {
-        await settleSends(task, resent);
+        await settleSends(task, inDoubt);
         if (isAtService(this.#turn)) return;
         await this.#throwIfUnsentIsUnwanted();
       }

@@ -35,7 +35,7 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
   const werePosted = context.turn.results_posted_at !== null;
   const hasResults = (!werePosted || figures.length > 0) && (await postResultsOfTurn(context, figures));
   if (!werePosted) {
-    await mentionAsker(context, hasResults);
+    await tellAskerOfEnd(context, hasResults);
     context.row.recordSoon({ results_posted_at: new Date() });
   }
   await reply.finalize();
@@ -58,21 +58,24 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
 /** A turn that took longer than this (ms) ends with a post that mentions the asker: edits notify nobody. */
 const LONG_TURN_MS = 120_000;
 
-/** Mentions the asker below a reply whose end they may miss; `hasResults`: a list of results is below it. */
-async function mentionAsker(context: TurnContext, hasResults: boolean): Promise<void> {
+/**
+ * Posts how a reply ended whose end its asker may miss, and mentions them, unless the conversation is direct.
+ * `hasResults`: a list of results is below it.
+ */
+async function tellAskerOfEnd(context: TurnContext, hasResults: boolean): Promise<void> {
   const { deps, turn } = context;
   const durationMs = Date.now() - turn.started_at.getTime();
   const isOutOfSight = context.state.hasGrownAboveMessage && !hasResults;
   if (durationMs <= LONG_TURN_MS && !isOutOfSight) return;
-  const { outcome: end, workspace, id, asked_by } = turn;
+  const { outcome, workspace, id, asked_by } = turn;
   const stopRequester = async () => (await deps.store.turns.get(workspace, id))?.stop_requested_by;
   // An asker who stopped the turn knows that it is over.
-  if (end === 'cancelled' && (await context.withRetry(stopRequester)) === asked_by) return;
+  if (outcome === 'cancelled' && (await context.withRetry(stopRequester)) === asked_by) return;
   // A bot is not mentioned: it has no user.
   const asker = isDirectChannel(turn.channel) || isBotId(asked_by) ? undefined : asked_by;
   const answered = context.state.endsWithQuestion ? 'asks' : 'done';
-  const outcome = end === 'length' || end === 'failed' || end === 'cancelled' ? end : answered;
-  const line = strings.endMention(asker, outcome, durationMs);
+  const end = outcome === 'length' || outcome === 'failed' || outcome === 'cancelled' ? outcome : answered;
+  const line = strings.endMention(asker, end, durationMs);
   await context.withRetry(() => context.reply.posts.postNotice(END_PART, line));
 }
 

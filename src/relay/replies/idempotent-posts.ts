@@ -59,6 +59,7 @@ export class IdempotentPosts {
   #firstIntentAt: number | undefined;
   /** The permit for it, until it is used. */
   #firstPermit: FirstReply['permit'] | undefined;
+  /** The withdrawal of that intent, while it is under way: a new intent waits for it. */
   #withdrawal: Promise<void> | undefined;
 
   /** `first`: of a turn that began with the intent to post its first reply, and no other post. */
@@ -83,7 +84,7 @@ export class IdempotentPosts {
     this.#isLoaded = true;
   }
 
-  /** Takes a step that also records the posts that it gets: those that are not recorded yet. */
+  /** Runs `step` with the posts that are not recorded yet. It records them, too, and they count as recorded then. */
   async recordWith<T>(step: (posts: readonly PostOutcome[]) => Promise<T>): Promise<T> {
     const posts = [...this.#posts.values()].flatMap(({ part, ts, isUnrecorded }) =>
       isUnrecorded === true && ts !== null ? [{ part, ts }] : [],
@@ -230,6 +231,7 @@ export class IdempotentPosts {
       // From this moment on, the outcome is unknown until Slack has answered.
       await this.#intend(part, key, isStream);
     };
+    // Only a first attempt has this permit, and nothing to look for: its call uses or returns it.
     const permit = part === replyPart(0) ? await this.#takeFirstPermit() : undefined;
     const identity = { channel, threadTs, key, beforeSend, guard: lease, signal: lease.signal, permit };
     const look = before?.state === 'intended' ? () => this.#lookFor(before) : undefined;
@@ -268,7 +270,7 @@ export class IdempotentPosts {
     this.#posts.set(part, isIntended ? intendedPost(this.#turn, part, key) : await record());
   }
 
-  /** Withdraws the intent of a first reply without a call: another process need not look for the reply. */
+  /** Withdraws the intent to post the first reply, unless a call has used it: nobody need look for the reply. */
   async withdrawIntent(): Promise<void> {
     void released(this.#takeFirstPermit());
     if (this.#firstIntentAt !== undefined && this.#work.lease.remainingMs() > 0) {

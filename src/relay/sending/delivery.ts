@@ -26,7 +26,10 @@ export async function lastMessageId(agent: AgentClient, taskId: string): Promise
   return (await agent.lastMessage(taskId))?.id ?? '';
 }
 
-/** The TurnEnded that a refusal means if the message's task is closed or skill unknown; else the error. */
+/**
+ * The TurnEnded that a refusal means if the message's task is closed or skill unknown; else the error. It asks
+ * the service, and throws what that throws instead.
+ */
 export async function refusalOf(error: unknown, { agent, taskId, deps, row }: Delivery): Promise<unknown> {
   if (isBusy(error)) {
     const { status } = await agent.getTask(taskId);
@@ -43,13 +46,14 @@ export async function refusalOf(error: unknown, { agent, taskId, deps, row }: De
 }
 
 /**
- * Finds out whether sends in doubt reached the service: the turn's own, and those of the turns whose message
- * it sends again. The message is searched for until the list of the task's messages has settled, unless this
+ * Finds out whether sends in doubt reached the service: the turn's own, and those in doubt of the turns whose
+ * message it sends again (`resent`). The message is searched for until the list of the task's messages has settled, unless this
  * run knows that there was no call. Records what was found, or that the turn was surely not sent. Throws
  * AgentError, and what `sleepWithLease` does.
  */
 export async function settleSends(task: Delivery, resent: readonly Turn[] = []): Promise<void> {
   const { row, lease, deps } = task;
+  // If this run knows that it made no call, nothing is looked for, and only the record of the intent goes.
   const inDoubt = row.isInDoubt ? [row.turn, ...resent] : resent;
   const look = async () => {
     let listing = '';

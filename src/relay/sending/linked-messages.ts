@@ -202,14 +202,14 @@ interface Witnesses {
 export async function linkDenialFor(
   { people, membership }: Witnesses,
   asked: ChannelActor,
-  linked: string,
+  linkedChannel: string,
 ): Promise<FileReason | undefined> {
   if (asked.person === WORKFLOW_STEP) return 'link_workflow';
-  if (linked === asked.channel) return undefined;
+  if (linkedChannel === asked.channel) return undefined;
   const isDirect = isDirectChannel(asked.channel);
-  if (isDirect && (await membership.statusOf(linked, asked.person)) === 'member')
-    return (await people.isElsewhere(linked)) ? 'link_elsewhere' : undefined;
-  const { kind, isExtShared } = await people.channelNow(linked);
+  if (isDirect && (await membership.statusOf(linkedChannel, asked.person)) === 'member')
+    return (await people.isElsewhere(linkedChannel)) ? 'link_elsewhere' : undefined;
+  const { kind, isExtShared } = await people.channelNow(linkedChannel);
   if (kind === 'unknown') return 'link_hidden';
   if (kind === 'elsewhere') return 'link_elsewhere';
   if (kind !== 'public') return isDirect ? 'link_outsider' : 'link_private';

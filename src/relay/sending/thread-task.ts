@@ -37,7 +37,10 @@ export function newTaskOptions(
   };
 }
 
-/** The thread under its workspace's account. Throws TurnEnded if its task is another's, or there is none. */
+/**
+ * The thread, moved to its workspace's account of now unless its message may have been sent. Throws TurnEnded
+ * if the thread has, or may have, a task of another account, or the workspace has no account.
+ */
 export async function ensureCurrentAccount(
   store: Store,
   currentAccountOf: (workspace: string) => string,
@@ -53,6 +56,7 @@ export async function ensureCurrentAccount(
     throw new TurnEnded('refused', strings.accountChanged);
   return store.transaction(async ({ threads, keptFiles }) => {
     if (await threads.moveToAccount(thread, account)) await keptFiles.leaveBehind(thread);
+    // If it was moved before, or has got a task, the thread as it is: the next step looks at it again.
     return threads.getOrThrow(thread);
   });
 }

@@ -168,7 +168,7 @@ export class Channels extends Queries {
   async #moveIn(workspace: string, from: string, to: string): Promise<MoveProgress> {
     const openTurnAt = (channel: string) => sql`exists (
       select from turns where (workspace, channel, thread_ts) = (${workspace}, ${channel}, threads.thread_ts)
-        and ${isOpenTurn} and forwarded_by_turn_id is null)`;
+        and ${isOpenTurn} and passed_on_by_turn_id is null)`;
     const threads = await this.rows(sql<{ thread_ts: string; isBlocked: boolean }>`
       select thread_ts, ${openTurnAt(from)} and ${openTurnAt(to)} as "isBlocked" from threads
       where workspace = ${workspace} and channel = ${from} order by 2, last_used_at desc limit ${THREADS_PER_STEP}`);

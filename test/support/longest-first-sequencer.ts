@@ -64,7 +64,7 @@ const ORDER = [
   'behaviour/processes/two-releases',
   'behaviour/tasks/download-all',
   'behaviour/installations/one-bad-workspace',
-  'behaviour/sending/mid-run-forwarding',
+  'behaviour/sending/messages-during-a-run',
   'sandbox/chaos/poison-run',
   'behaviour/home/home-tab',
   'behaviour/channels/moved-and-converted-channels',

@@ -197,7 +197,7 @@ export class PassingOn {
   /** The turn that an earlier process began to pass on, or a new one for the thread's next message. */
   async #nextTurn(): Promise<Turn | undefined> {
     const { store } = this.#work.deps;
-    const begunTurn = await store.turns.unfinishedForward(this.#turn);
+    const begunTurn = await store.turns.unfinishedPassedOn(this.#turn);
     if (begunTurn !== undefined) return begunTurn;
     const current = await store.turns.get(this.#turn.workspace, this.#turn.id);
     if (current?.stop_requested_at !== null) return undefined;

@@ -104,8 +104,8 @@ export class StopControl {
 
   /** The turn at work: a message that a running turn has passed on stops with that turn. */
   async #runningTurnFor(turn: Turn): Promise<Turn> {
-    if (turn.forwarded_by_turn_id === null || isOver(turn)) return turn;
-    const running = await this.#deps.store.turns.get(turn.workspace, turn.forwarded_by_turn_id);
+    if (turn.passed_on_by_turn_id === null || isOver(turn)) return turn;
+    const running = await this.#deps.store.turns.get(turn.workspace, turn.passed_on_by_turn_id);
     return running === undefined || hasSettled(running) ? turn : running;
   }
 

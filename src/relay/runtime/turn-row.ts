@@ -64,8 +64,8 @@ export class TurnRow {
   async readUnlessStopped(store: Store = this.#work.deps.store): Promise<Turn> {
     const now = await this.read(store);
     if (now.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
-    if (now.forwarded_by_turn_id === null) return now;
-    const run = await store.turns.get(now.workspace, now.forwarded_by_turn_id);
+    if (now.passed_on_by_turn_id === null) return now;
+    const run = await store.turns.get(now.workspace, now.passed_on_by_turn_id);
     const isStopping = run !== undefined && !isOver(run) && run.stop_requested_at !== null;
     if (isStopping || (await store.pausedThreads.pausedBy(now)) !== undefined)
       throw new Interruption('waits_again');
@@ -86,8 +86,8 @@ export class TurnRow {
       await this.readUnlessStopped(locked);
       return write(locked);
     };
-    const isForwarded = this.#turn.forwarded_by_turn_id !== null;
-    const written = await (isForwarded ? store.transaction(lockAndWrite) : write(store));
+    const isPassedOn = this.#turn.passed_on_by_turn_id !== null;
+    const written = await (isPassedOn ? store.transaction(lockAndWrite) : write(store));
     if (written !== undefined) this.learn(written);
     return written !== undefined;
   }

@@ -48,14 +48,14 @@ export async function requeueMessage(
     await threads.lock(turn);
     const now = await turns.get(turn.workspace, turn.id);
     if (now === undefined) return false;
-    const { workspace, forwarded_by_turn_id } = now;
+    const { workspace, passed_on_by_turn_id } = now;
     const parts = isFrozen(now) ? await messages.ofTurn(now) : [messageKeyOf(now)];
     let isWaiting = false;
     if (await messages.leaveUnsent(messageKeyOf(now), 'waiting'))
       for (const key of parts) if (!(await applyPendingEdit({ messages, earlyEdits }, key))) isWaiting = true;
     await turns.delete(turn);
     // A message that was passed on to a run that people have stopped is paused behind it, like the others.
-    const run = forwarded_by_turn_id === null ? undefined : await turns.get(workspace, forwarded_by_turn_id);
+    const run = passed_on_by_turn_id === null ? undefined : await turns.get(workspace, passed_on_by_turn_id);
     if (run !== undefined && !isOver(run) && run.stop_requested_at !== null) await pausedThreads.pause(run);
     return isWaiting;
   });

@@ -271,7 +271,7 @@ export class Messages extends Queries {
 
   /** Whether people wrote to the agent after a turn's message, apart from what its run was given until it settled. */
   async hasLater(turn: Turn): Promise<boolean> {
-    const isGiven = hasTurn(sql`${hasSettled(turn)} and turns.forwarded_by_turn_id = ${turn.id}`);
+    const isGiven = hasTurn(sql`${hasSettled(turn)} and turns.passed_on_by_turn_id = ${turn.id}`);
     return this.exists(sql`
       select ts from messages where ${inThread(turn)} and ${isReply} and ts > ${turn.message_ts}
         and state in ('waiting', 'sending', 'sent') and sent_with_ts is distinct from ${turn.message_ts}

@@ -70,8 +70,8 @@ export class StopRequests extends Queries {
 /** Whether a turn's stop was requested and it has not settled. For the table of turns. */
 export const isStopOpen = sql<boolean>`stop_requested_at is not null and finished_at is null and settled_at is null and ${isInstalled}`;
 
-/** Excludes a turn that only tries to forward its message. */
-const isNotForwarding = sql<boolean>`not (forwarded_by_turn_id is not null and not ${hasSent} and ${isOpenTurn})`;
+/** Excludes a turn whose message a run only tries to pass on. */
+const isNotPassedOn = sql<boolean>`not (passed_on_by_turn_id is not null and not ${hasSent} and ${isOpenTurn})`;
 
 /** A message that waits, and that no button sent again. */
 const isOrdinary = sql<boolean>`${isWaiting} and resends_turn_id is null`;
@@ -105,9 +105,9 @@ export class PausedThreads extends Queries {
     return waiting.every((message) => message.ts === ts) && (await this.resume(thread, turnId));
   }
 
-  /** Messages that wait for a turn of their own, those being forwarded included; without those that a button sent again. */
+  /** Messages that wait for a turn of their own, those being passed on included; without those that a button sent again. */
   async waitingMessages(thread: ThreadKey): Promise<Message[]> {
     return this.rows(sql<Message>`
-      select * from messages where ${inThread(thread)} and ${isOrdinary} and not ${hasTurn(isNotForwarding)} order by ts`);
+      select * from messages where ${inThread(thread)} and ${isOrdinary} and not ${hasTurn(isNotPassedOn)} order by ts`);
   }
 }

@@ -58,7 +58,7 @@ export class TurnUsage extends Queries {
       from turns join threads using (workspace, channel, thread_ts)
       where workspace = ${workspace} and (${isOpenTurn} or waits_since is not null)
         and (${isAtWork} and (${isOwn} or ${isHere} and started_by = ${person}) or ${isWaiting})
-        and (forwarded_by_turn_id is null or first_visible_at is not null)
+        and (passed_on_by_turn_id is null or first_visible_at is not null)
       order by is_waiting desc, ${isHere} and ${isOwn} desc, ${isHere} desc, started_at desc limit ${limit}`);
   }
 

@@ -74,12 +74,12 @@ export class Turns extends Queries {
     return this.exists(sql`select from turns where ${inThread(thread)} and message_ts >= ${ts} limit 1`);
   }
 
-  /** The thread's turn to work on: the running one, else the first that it forwarded. */
+  /** The thread's turn to work on: the running one, else the first that it passed on. */
   async open(thread: ThreadKey): Promise<Turn | undefined> {
     return this.#unfinished(thread, sql`true`);
   }
 
-  /** The turn at work in a thread that has not settled: the running one, else the first that it forwarded. */
+  /** The turn at work in a thread that has not settled: the running one, else the first that it passed on. */
   async running(thread: ThreadKey): Promise<Turn | undefined> {
     return this.#unfinished(thread, isAtWork);
   }
@@ -92,10 +92,10 @@ export class Turns extends Queries {
       order by id desc limit 1`);
   }
 
-  /** The turn whose message this one began to forward and has not sent. */
-  async unfinishedForward(turn: TurnLocation): Promise<Turn | undefined> {
+  /** The turn whose message this one began to pass on and has not sent. */
+  async unfinishedPassedOn(turn: TurnLocation): Promise<Turn | undefined> {
     return this.first(sql<Turn>`
-      select * from turns where ${inThread(turn)} and forwarded_by_turn_id = ${turn.id} and ${isOpenTurn}
+      select * from turns where ${inThread(turn)} and passed_on_by_turn_id = ${turn.id} and ${isOpenTurn}
         and not ${hasSent}`);
   }
 
@@ -113,16 +113,16 @@ export class Turns extends Queries {
   }
 
   /**
-   * Starts the turn of a waiting message, and records that its first reply is about to be posted. `forwardedBy` is the
+   * Starts the turn of a waiting message, and records that its first reply is about to be posted. `passedOnBy` is the
    * running turn that sends it, which has a reply. Whoever waits for a message needs no reminder any more, and the message
    * no mark that it waits.
    */
-  async begin(id: string, message: Message, forwardedBy: string | null = null): Promise<Turn> {
+  async begin(id: string, message: Message, passedOnBy: string | null = null): Promise<Turn> {
     const post = intendedPost({ ...message, id }, replyPart(0));
-    const intended = forwardedBy === null ? sql`intended as (${postInsert(post)}), ` : sql``;
+    const intended = passedOnBy === null ? sql`intended as (${postInsert(post)}), ` : sql``;
     return this.#one(sql`
       with ${intended}woken as (${jobWake(message, [JOB_KIND.reminder])}), unmarked as (${markWake(message)}),
-        begun as (${turnInsert(id, message, forwardedBy)} returning *) select * from begun`);
+        begun as (${turnInsert(id, message, passedOnBy)} returning *) select * from begun`);
   }
 
   /**
@@ -329,17 +329,17 @@ export class Turns extends Queries {
     return this.db.updateTable('turns').where(isTurn(turn));
   }
 
-  /** The running turn of a thread, then those that it forwarded. */
+  /** The running turn of a thread, then those that it passed on. */
   async #unfinished(thread: ThreadKey, condition: RawBuilder<unknown>): Promise<Turn | undefined> {
     return this.first(sql<Turn>`
       select * from turns where ${inThread(thread)} and ${isOpenTurn} and ${condition}
-      order by forwarded_by_turn_id is not null, id limit 1`);
+      order by passed_on_by_turn_id is not null, id limit 1`);
   }
 }
 
-function turnInsert(id: string, message: Message, forwardedBy: string | null) {
+function turnInsert(id: string, message: Message, passedOnBy: string | null) {
   const { workspace, channel, thread_ts, ts, user_id } = message;
   return sql`
-    insert into turns (workspace, id, channel, thread_ts, message_ts, asked_by, forwarded_by_turn_id)
-    values (${workspace}, ${id}, ${channel}, ${thread_ts}, ${ts}, ${user_id}, ${forwardedBy})`;
+    insert into turns (workspace, id, channel, thread_ts, message_ts, asked_by, passed_on_by_turn_id)
+    values (${workspace}, ${id}, ${channel}, ${thread_ts}, ${ts}, ${user_id}, ${passedOnBy})`;
 }

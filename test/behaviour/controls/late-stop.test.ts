@@ -172,7 +172,7 @@ describe('a stop request during a run that is silent', async () => {
   const scene = await openAppScene({ settings: { TASK_CONTROL: 'starter' }, limits: { silenceMs: 1_000 } });
   afterEach(() => scene.reset());
 
-  test('pauses a message that was about to be forwarded to the run', async () => {
+  test('pauses a message that was about to be passed on to the run', async () => {
     scene.agent.behaviour.messageToRunning = 'accepted';
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 4000');
@@ -200,7 +200,7 @@ describe('a stop request during a run that is silent', async () => {
     expect(scene.sentToAgent('/silent 4000').texts).toEqual(['/silent 4000']);
   });
 
-  test('keeps a message paused whose forwarding a restart interrupted', async () => {
+  test('keeps a message paused that a restart interrupted as it was passed on', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/ask Which one?');
     await scene.until('the reply says that the agent asks', () =>
@@ -211,7 +211,7 @@ describe('a stop request during a run that is silent', async () => {
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const next = scene.reply(channel, root, 'these', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
-    await scene.until('it is being forwarded', () => scene.sandbox.bot.store.turns.ofMessage(key));
+    await scene.until('it is being passed on', () => scene.sandbox.bot.store.turns.ofMessage(key));
     scene.reply(channel, root, 'stop');
     await scene.slack.settled();
     await scene.sandbox.restartBot();
@@ -229,7 +229,7 @@ describe('a stop request during a run that is silent', async () => {
     expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'these']);
   });
 
-  test('takes a message out of forwarding at once, even where the run does not end', async () => {
+  test('takes a message back that was being passed on, even where the run does not end', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/stubborn');
     await scene.until('the reply says that the agent is silent', () =>
@@ -241,7 +241,7 @@ describe('a stop request during a run that is silent', async () => {
     const next = scene.reply(channel, root, 'these', { files });
     const { messages, turns } = scene.sandbox.bot.store;
     const keyOf = ({ ts }: { ts: string }) => ({ workspace: scene.slack.team.id, channel: channel.id, ts });
-    await scene.until('it is being forwarded', () => turns.ofMessage(keyOf(next)));
+    await scene.until('it is being passed on', () => turns.ofMessage(keyOf(next)));
     scene.reply(channel, root, 'stop');
     await scene.until('it waits without a turn', async () => {
       const isWaiting = (await messages.get(keyOf(next)))?.state === 'waiting';
@@ -250,7 +250,7 @@ describe('a stop request during a run that is silent', async () => {
     expect((await turns.ofMessage(keyOf(root)))?.settled_at).toBeNull();
   });
 
-  test('on a forwarded message needs permission for the running turn', async () => {
+  test('on a message that was passed on needs permission for the running turn', async () => {
     scene.agent.behaviour.messageToRunning = 'accepted';
     const before = scene.agent.calls.length;
     const channel = scene.channel();
@@ -260,7 +260,7 @@ describe('a stop request during a run that is silent', async () => {
     );
     const passed = scene.reply(channel, root, 'and this', { person: scene.grace });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: passed.ts };
-    await scene.until('it is forwarded', async () => {
+    await scene.until('it is passed on', async () => {
       const turn = await scene.sandbox.bot.store.turns.ofMessage(key);
       return turn?.user_message_id != null;
     });

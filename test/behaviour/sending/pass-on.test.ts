@@ -75,10 +75,10 @@ test.concurrent('an answer gets no note while its run looks for messages that wa
   const channel = scene.channel();
   const gate = Promise.withResolvers<void>();
   const { turns } = scene.sandbox.bot.store;
-  const unfinishedForward = turns.unfinishedForward.bind(turns);
-  const look = vi.spyOn(turns, 'unfinishedForward').mockImplementation(async (thread) => {
+  const unfinishedPassedOn = turns.unfinishedPassedOn.bind(turns);
+  const look = vi.spyOn(turns, 'unfinishedPassedOn').mockImplementation(async (thread) => {
     if (thread.channel === channel.id) await gate.promise;
-    return unfinishedForward(thread);
+    return unfinishedPassedOn(thread);
   });
   const root = scene.ask(channel, '/ask Which of the cages?');
   await scene.until('it looks', () => look.mock.calls.some(([thread]) => thread.channel === channel.id));

@@ -25,7 +25,7 @@ async function turn(
   person: string,
   minutesAgo: number,
   state: 'running' | 'finished',
-  forwardedBy: string | null = null,
+  passedOnBy: string | null = null,
 ): Promise<string> {
   count += 1;
   const ts = `${1_700_000_000 + count}.000100`;
@@ -42,7 +42,7 @@ async function turn(
   });
   const message = await store.messages.get(key);
   if (message === undefined) throw new Error('The message is not there.');
-  const { id } = await store.turns.begin(nextId(), message, forwardedBy);
+  const { id } = await store.turns.begin(nextId(), message, passedOnBy);
   const startedAt = sql<Date>`now() - ${minutesAgo}::int * interval '1 minute'`;
   await kysely
     .updateTable('turns')

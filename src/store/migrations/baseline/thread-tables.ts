@@ -122,8 +122,8 @@ export const THREAD_TABLES = {
     thread_ts: 'numeric(16,6) not null',
     message_ts: 'numeric(16,6) not null',
     asked_by: 'text not null',
-    // The running turn that forwarded this turn's message; the answer may be part of that turn's reply.
-    forwarded_by_turn_id: 'uuid',
+    // The running turn that passed on this turn's message; the answer may be part of that turn's reply.
+    passed_on_by_turn_id: 'uuid',
     prompt: 'text', // The prompt, frozen with the message; a retry sends the same.
     // Whose words the prompt quotes, beside the asker's: erasing one of them erases it.
     quoted_ids: "text[] not null default '{}'",
@@ -247,7 +247,7 @@ export const THREAD_INDEXES = `
   create index orphan_replies_received on orphan_replies (received_at);
   alter table turns set (fillfactor = 70);
   create unique index turns_open on turns (workspace, channel, thread_ts)
-    where finished_at is null and forwarded_by_turn_id is null;
+    where finished_at is null and passed_on_by_turn_id is null;
   create index turns_unfinished on turns (workspace, channel, thread_ts, id) where finished_at is null;
   create index turns_thread on turns (workspace, channel, thread_ts, id);
   create index turns_stopping on turns (workspace, id) where stop_requested_at is not null and finished_at is null and settled_at is null;

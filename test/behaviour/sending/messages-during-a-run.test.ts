@@ -161,7 +161,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     const files = [{ name: 'one.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const next = scene.reply(channel, root, '/files 1', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
-    await scene.until('it is being forwarded', () => scene.sandbox.bot.store.turns.ofMessage(key));
+    await scene.until('it is being passed on', () => scene.sandbox.bot.store.turns.ofMessage(key));
     await scene.hurry('/silent 9045');
     await scene.finished(channel, root);
     mend();
@@ -182,7 +182,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     const next = scene.reply(channel, root, '/files 1', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
     const { turns } = scene.sandbox.bot.store;
-    const passing = await scene.until('it is being forwarded', () => turns.ofMessage(key));
+    const passing = await scene.until('it is being passed on', () => turns.ofMessage(key));
     const call = 'GET /experimental/tasks/{task_id}/messages/{message_id}';
     const about = scene.agent.tasks.findLast(({ title }) => title === '/silent 9044')?.id ?? '?';
     scene.agent.faults.add({ call, about, fault: { kind: 'status', status: 404 }, times: 1 });
@@ -200,7 +200,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(fileIds.at(-1)).toHaveLength(1);
   });
 
-  test('never receives a message that was deleted while it was being forwarded', async () => {
+  test('never receives a message that was deleted while it was being passed on', async () => {
     const { channel, root } = await asked('/ask Which row?');
     await scene.until('the reply says that the agent asks', () =>
       scene.shown(channel, root).includes(strings.agentAsks),

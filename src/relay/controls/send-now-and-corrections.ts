@@ -146,8 +146,9 @@ export async function sendInstead(
       ? within.messages.makeUrgent(message)
       : addCorrection(deps, { store: within, trx }, revised, press, { is_urgent: true });
   const turn = revised ?? (await store.turns.running(message));
-  const stop = turn && !hasSettled(turn) && { ...press, turnId: turn.id, turn, control: 'send_instead' };
-  const stopped = stop ? await stopControl.stopAndSend(stop, sendNext) : undefined;
+  const isAtWork = turn !== undefined && !hasSettled(turn);
+  const stop = { ...press, control: 'send_instead', instead: sendNext };
+  const stopped = isAtWork ? await stopControl.stopAndSend({ ...stop, turnId: turn.id, turn }) : undefined;
   if (stopped?.outcome === 'refused') return 'refused';
   const sent = stopped?.sent.length ? stopped.sent : await store.transaction(sendNext);
   if (sent.length > 0) return answerSending(deps, sent, strings.sendingInstead);

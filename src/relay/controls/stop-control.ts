@@ -30,15 +30,8 @@ export interface StopRequest extends ControlRequest {
   /** The same turn, where the caller has just read it. */
   turn?: Turn;
   control?: string;
-}
-
-/** Sends messages in the transaction that records a stop; none if they are sent or gone. */
-export type SendInstead = (store: Store, trx: Transaction<Tables>) => Promise<readonly MessageKey[]>;
-
-/** What became of a request to stop, and what was sent instead. */
-export interface StopResult {
-  outcome: ControlOutcome;
-  sent: readonly MessageKey[];
+  /** Sends messages instead, so nothing is paused. None: they are sent or gone, and nothing is stopped. */
+  instead?: (store: Store, trx: Transaction<Tables>) => Promise<readonly MessageKey[]>;
 }
 
 /** Stops turns: records that, pauses what waits, tells the service. Any process may repeat the last. */
@@ -78,8 +71,8 @@ export class StopControl {
     return (await this.stopAndSend(request)).outcome;
   }
 
-  /** The same, to send something `instead`: nothing is paused then, nor stopped if nothing is sent. */
-  async stopAndSend(request: StopRequest, instead?: SendInstead): Promise<StopResult> {
+  /** The same; also returns what was sent instead. */
+  async stopAndSend(request: StopRequest): Promise<{ outcome: ControlOutcome; sent: readonly MessageKey[] }> {
     const { store } = this.#deps;
     const { person, control = 'stop' } = request;
     const notStopped = (outcome: ControlOutcome) => ({ outcome, sent: [] });
@@ -88,9 +81,9 @@ export class StopControl {
     const known = await this.#runningTurnFor(named);
     const isBackground = hasSettled(known);
     if (isBackground && !(await this.#mayWorkInBackground(known))) return notStopped('over');
-    const mayStop = await mayUseControl(this.#deps, useOnTurn(known, person, control));
-    if (!mayStop) return notStopped('refused');
-    const recording = this.#recordRequest(known, request, isBackground, instead);
+    const use = useOnTurn(known, person, control);
+    if (!(await mayUseControl(this.#deps, use))) return notStopped('refused');
+    const recording = this.#recordRequest(known, request, isBackground);
     const isTakenOver = (error: unknown) => isInterruption(error, 'taken_over');
     const recorded = await recording.catch(valueIf(undefined, isTakenOver));
     if (recorded === undefined) return notStopped('over');
@@ -119,12 +112,7 @@ export class StopControl {
    * Records a stop. The first one pauses what waits, unless `instead` sends it. Undefined if it comes too
    * late; throws Interruption if `instead` sends nothing.
    */
-  async #recordRequest(
-    known: Turn,
-    { person, ts }: StopRequest,
-    isBackground: boolean,
-    instead: SendInstead | undefined,
-  ) {
+  async #recordRequest(known: Turn, { person, ts, instead }: StopRequest, isBackground: boolean) {
     const { workspace, id, channel, thread_ts } = known;
     return this.#deps.store.transaction(async (store, trx) => {
       await store.threads.lock(known);

@@ -242,15 +242,12 @@ function quotationOf(
 type ReadingOptions = Pick<TranscriptOptions, 'names' | 'botUserId'>;
 
 /** A message with those that it quotes. Their tables are numbered through. */
-interface PointedMessages {
+interface PointedMessages extends Pick<EarlierMessages, 'missing' | 'unsentTs'> {
   own: ParsedMessage;
   /** The messages that go along with it. */
   more: readonly ParsedMessage[];
   /** The one that it is about, or those before it in its thread: all that were read, so that some are left out. */
   before: readonly ParsedMessage[];
-  /** Which messages of the thread were not read. */
-  missing: EarlierMessages['missing'];
-  unsentTs: EarlierMessages['unsentTs'];
   linked: LinkedMessages['read'];
   /** How many of `before` are quoted at most, or of a linked message with its replies. */
   maxMessages: number;
@@ -279,7 +276,10 @@ async function readPointedMessages(
   const along = [...parts, ...newest, ...ofLinks];
   const numbered = await numberTables(work, message, parts, along);
   const leftOut = isBeginning ? earlierFilesLeftOut(newest) : [];
-  const withFiles = along.map((one) => withoutFiles(numbered(one), leftOut));
+  const withFiles = along.map((one) => ({
+    ...numbered(one),
+    files: one.files.filter((file) => !leftOut.includes(file)),
+  }));
   const names = fileNamesOf({ files: leftOut });
   const leftOutNotes = names.map((name) => ({ name, reason: 'earlier' satisfies FileReason }));
   const notes = [...leftOutNotes, ...links.notes, ...previewNotes(withFiles, links)];
@@ -305,9 +305,8 @@ async function readBefore(
 }
 
 /**
- * Numbers the tables of the messages that go `along`: first those of the message's own `parts`, behind the ones
- * that the thread has kept for them. Returns what gives each message the number of its first table; one that
- * does not go along stays as it is.
+ * Numbers the tables of the messages that go `along`, first those of the message's own `parts`, behind the ones
+ * that the thread has kept for them. What it returns gives a message the number of its first table, if it goes along.
  */
 async function numberTables(
   work: ThreadWork,
@@ -323,10 +322,6 @@ async function numberTables(
     firstTable += tablesAmong(blocksOf(one)).length;
   }
   return (one) => numbered.get(one) ?? one;
-}
-
-function withoutFiles(message: ParsedMessage, leftOut: ParsedMessage['files']): ParsedMessage {
-  return { ...message, files: message.files.filter((file) => !leftOut.includes(file)) };
 }
 
 function lastOf<T>(list: readonly T[], count: number): readonly T[] {

@@ -120,16 +120,10 @@ async function contentToSend(
 ): Promise<TurnUpdate & Pick<Turn, 'quoted_ids' | 'skill'> & { prompt: string }> {
   const { message, resent } = outgoing;
   if (resent !== undefined) {
-    const { skill, quoted_ids } = resent;
+    const { skill, quoted_ids, attached_file_ids: ids } = resent;
     const notes = (resent.file_notes ?? []).filter(isNoteResent);
-    const attached_file_ids = resent.attached_file_ids ?? [];
-    return {
-      prompt: unquotedPrompt(resent),
-      skill,
-      quoted_ids,
-      attached_file_ids,
-      ...(notes.length > 0 && { file_notes: notes }),
-    };
+    const content = { prompt: unquotedPrompt(resent), skill, quoted_ids, attached_file_ids: ids ?? [] };
+    return notes.length > 0 ? { ...content, file_notes: notes } : content;
   }
   const kept = await takeKeptFiles(work.deps.store, turn);
   const attached = [...new Set([...kept.ids, ...attachments.attached_file_ids])];

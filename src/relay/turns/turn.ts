@@ -3,7 +3,6 @@ import { ChannelGoneError, isPermanentRefusal, PayloadRefusedError } from '../..
 import { StoreError } from '../../store/errors.ts';
 import type { WholeMessage } from '../../store/threads/messages.ts';
 import { isAtService, isSendInDoubt } from '../../store/threads/turn-phase.ts';
-import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { sendStop } from '../controls/stop-control.ts';
 import { markWaiting } from '../controls/waiting-reactions.ts';
 import { actorName } from '../reading/display-names.ts';
@@ -17,7 +16,7 @@ import { Sender } from '../sending/sender.ts';
 import { closeMessage, requeueMessage } from '../sending/unsent-message.ts';
 import { postNewTaskNotice, sharedChannelNotice } from './one-time-notices.ts';
 import { type FollowedReply, followReply } from './reply-follower.ts';
-import type { BegunWork, TurnContext } from './turn-context.ts';
+import type { TurnContext } from './turn-context.ts';
 import { closeTurn, endEarly, endSettledTurn } from './turn-end.ts';
 import { handleUnreachableThread } from './unreachable-thread.ts';
 
@@ -99,36 +98,20 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | 'an
   state.update({ hideSteps: !show_steps, hideSources: !show_sources, checksSources });
   const ownReply = await findOwnReply(context);
   if (ownReply.kind === 'answered_by_run') return ownReply.kind;
-  const arrived = isAlone(begun) ? wholeMessage(begun.message) : await messageOfTurn(context, context.turn);
+  // The only message that waits goes alone: what the turn began with is all that is to be read.
+  const isAlone = begun?.message.waiting_count === 1;
+  const arrived = isAlone ? wholeMessage(begun.message) : await messageOfTurn(context, context.turn);
   const message = await withRestIfEmpty(context, arrived);
   await endTurnIfEmpty(context, context.turn, message);
   const isFromForm = message.content?.choices !== undefined;
   const replyId = ownReply.kind === 'found' ? ownReply.replyId : undefined;
   const known: FollowedReply = { replyId, resendsTurnId: message.resends_turn_id, isFromForm };
-  if (!isAtService(context.turn)) return openAndSend(context, message, channelSettings, known);
-  await context.openReply();
-  return known;
-}
-
-/** Whether only this message waited: then what the turn began with is all that is to be read. */
-function isAlone(begun: BegunWork | undefined): begun is BegunWork {
-  return begun?.message.waiting_count === 1;
-}
-
-/** Shows the reply, tells what is told once, and sends the message, unless it must not be sent any more. */
-async function openAndSend(
-  context: TurnContext,
-  message: WholeMessage,
-  channelSettings: Settings,
-  known: FollowedReply,
-): Promise<FollowedReply> {
-  const { begun } = context;
-  // Asked before the reply is opened, so that one statement asks for the permits of both calls.
-  const postSharedChannelNotice = sharedChannelNotice(context);
-  await context.openReply();
-  await context.withRetry(postSharedChannelNotice);
-  await context.withRetry(() => postNewTaskNotice(context));
-  const atBegin = { thread: begun?.thread, message: isAlone(begun) ? message : undefined };
+  if (isAtService(context.turn)) {
+    await context.openReply();
+    return known;
+  }
+  await openWithNotices(context);
+  const atBegin = { thread: begun?.thread, message: isAlone ? message : undefined };
   const sender = new Sender(context, { ...atBegin, channelSettings });
   await endTurnIfFilesOnly(context, context.turn, message, sender);
   // A message that may have been sent is looked for before the stop counts.
@@ -137,6 +120,15 @@ async function openAndSend(
   if (message.state === 'closed') throw new TurnEnded('abandoned', strings.retriesExhausted);
   if (message.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
   return sendMessage(context, sender, known);
+}
+
+/** Shows the reply, and tells what a channel or a person is told once. */
+async function openWithNotices(context: TurnContext): Promise<void> {
+  // Asked before the reply is opened, so that one statement asks for the permits of both calls.
+  const postSharedChannelNotice = sharedChannelNotice(context);
+  await context.openReply();
+  await context.withRetry(postSharedChannelNotice);
+  await context.withRetry(() => postNewTaskNotice(context));
 }
 
 /** A message of which only the app_mention came may only seem empty: then its rest is awaited. */

@@ -121,11 +121,7 @@ export function notifyWriter(
 }
 
 /** Gives up the thread that a refused message began: another mention begins it again, mere replies are orphans. */
-async function giveUpThread(
-  store: Store,
-  workspace: WorkspaceClient,
-  refusedMessage: Message,
-): Promise<void> {
+async function giveUpThread(store: Store, workspace: WorkspaceClient, refusedMessage: Message) {
   const { workspace: id, channel, thread_ts } = refusedMessage;
   const thread = { workspace: id, channel, thread_ts };
   const current = await store.threads.get(thread);

@@ -206,12 +206,7 @@ async function cancelAtService(
   else if (reply.status !== 'cancelling') await agent.cancelMessage(taskId, replyId, { signal });
 }
 
-async function isLastMessage(
-  agent: AgentClient,
-  taskId: string,
-  messageId: string,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
+async function isLastMessage(agent: AgentClient, taskId: string, messageId: string, signal?: AbortSignal) {
   for await (const { role } of agent.messagesAfter(taskId, messageId, { signal }))
     if (role === 'user') return false;
   return true;

@@ -123,10 +123,7 @@ function optionalBlocks({ simpler, blocks }: RenderedMessage): OptionalBlock[] {
 }
 
 /** A message without the blocks that are left out in the workspace now. */
-function withoutRefusedBlocks(
-  { blocksLeftOutUntil }: FormWork['workspace'],
-  message: RenderedMessage,
-): RenderedMessage {
+function withoutRefusedBlocks({ blocksLeftOutUntil }: FormWork['workspace'], message: RenderedMessage) {
   const isLeftOut = (block: OptionalBlock) => (blocksLeftOutUntil.get(block) ?? 0) > Date.now();
   const { simpler } = message;
   const known = simpler !== undefined && isLeftOut(simpler.without) ? simpler.message : message;

@@ -237,9 +237,8 @@ export class ReplyStreams {
     let markdown = '';
     const renderMissing = async () => {
       markdown = (await request.render())?.markdown ?? '';
-      return markdown.startsWith(stream.markdown)
-        ? markdown.slice(stream.markdown.length) || undefined
-        : undefined;
+      const missing = markdown.startsWith(stream.markdown) ? markdown.slice(stream.markdown.length) : '';
+      return missing === '' ? undefined : missing;
     };
     const append = { ...request, channel, ts, guard: this.#lease, render: renderMissing };
     const outcome = await this.#slack.append(append);

@@ -283,10 +283,7 @@ async function listReplies({ agent, taskId, userMessageId, lease }: AnsweredMess
 }
 
 /** Whether a reply names the message that it answers; false without a reply. */
-async function namesItsMessage(
-  { agent, taskId, lease }: AnsweredMessage,
-  replyId?: string,
-): Promise<boolean> {
+async function namesItsMessage({ agent, taskId, lease }: AnsweredMessage, replyId?: string) {
   if (replyId === undefined) return false;
   const { signal } = lease;
   const reply = await undefinedIfNotFound(() => agent.getMessage(taskId, replyId, { signal }));

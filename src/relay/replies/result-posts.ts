@@ -293,11 +293,7 @@ function hasSize(result: ResultFile): result is SizedResult {
 }
 
 /** A result as a file for Slack. Once it is downloaded, its digest is recorded. */
-function toFileToShare(
-  context: SettledTurnContext,
-  result: SizedResult,
-  part = `result:${result.id}`,
-): FileToShare {
+function toFileToShare(context: SettledTurnContext, result: SizedResult, part = `result:${result.id}`) {
   const { deps, turn } = context;
   const { id, sizeBytes } = result;
   const name = displayedFileName(result.name);
@@ -317,10 +313,7 @@ function toFileToShare(
  * Yields the bytes of a file up to its listed size. If the true size is another, it is written into `file`
  * for the next attempt, and this one throws: a storage may list the size of a compressed file.
  */
-async function* withTrueSize(
-  bytes: AsyncIterable<Uint8Array>,
-  file: FileToShare,
-): AsyncGenerator<Uint8Array> {
+async function* withTrueSize(bytes: AsyncIterable<Uint8Array>, file: FileToShare) {
   let size = 0;
   for await (const chunk of bytes) {
     size += chunk.length;

@@ -269,10 +269,7 @@ class AttachmentBatch {
   }
 }
 
-function bytesSource(
-  about: Pick<UploadSource, 'id' | 'name' | 'mime'>,
-  content: Buffer | string,
-): UploadSource {
+function bytesSource(about: Pick<UploadSource, 'id' | 'name' | 'mime'>, content: Buffer | string) {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   const open = async (offset: number) => Readable.from([bytes.subarray(offset)]);
   return { ...about, name: storedName(about.name, UNNAMED_FILE), sizeBytes: bytes.byteLength, open };

@@ -23,11 +23,7 @@ const CREATE_POLL_MS = 250;
  * other waits. The service cannot list projects, so after a creation with an unknown outcome the log names
  * the possible orphan, and another project is created.
  */
-async function ensureChannelProject(
-  { deps, workspace, lease }: ThreadWork,
-  thread: Thread,
-  turnId: string,
-): Promise<string> {
+async function ensureChannelProject({ deps, workspace, lease }: ThreadWork, thread: Thread, turnId: string) {
   const { store, log } = deps;
   const key = { workspace: thread.workspace, channel: thread.channel, account_id: thread.account_id };
   const warnOfOrphan = (sentence: string, project?: string) =>

@@ -140,10 +140,7 @@ async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string,
     messages: messages.flatMap((read) => asSaid(read, writers.get(read.ts), workspace.bot)),
     missing,
     // Everybody who had a part in the conversation: an answer may repeat their words.
-    quotedIds: said.flatMap(({ person, quoted_ids }) => [
-      ...quoted_ids,
-      ...(person === null ? [] : [person]),
-    ]),
+    quotedIds: said.flatMap(({ person, quoted_ids: ids }) => (person === null ? ids : [...ids, person])),
   };
 }
 

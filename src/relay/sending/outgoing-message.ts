@@ -190,11 +190,8 @@ async function composeMessage(
   const composed = { ...read, title, choices, unsentTs, quotedIds, items };
   if (others.length === 0 || asked.asksInOtherWords) return { ...composed, text, notes };
   const quotation = quotationOf(read.message, pointed, { names, botUserId, maxCharacters });
-  return {
-    ...composed,
-    text: withQuotation(quotation.text, text),
-    notes: [...notes, ...quotation.cutNotes],
-  };
+  const allNotes = [...notes, ...quotation.cutNotes];
+  return { ...composed, text: withQuotation(quotation.text, text), notes: allNotes };
 }
 
 /**

@@ -52,10 +52,8 @@ export async function postBackgroundNotice(
   turn: TurnLocation,
   isWatched: boolean,
 ): Promise<void> {
-  const [part, state] = isWatched
-    ? ([BACKGROUND_PART, 'working'] as const)
-    : ([ENDED_BACKGROUND_PART, 'unwatched'] as const);
-  await posts.post(part, backgroundNotice(turn.id, state), 'notice');
+  const part = isWatched ? BACKGROUND_PART : ENDED_BACKGROUND_PART;
+  await posts.post(part, backgroundNotice(turn.id, isWatched ? 'working' : 'unwatched'), 'notice');
 }
 
 /** Brings a thread's notices of background work up to date. Returns the state of work that goes on. */
@@ -98,11 +96,7 @@ function isOpen(state: BackgroundState): state is OpenState {
 }
 
 /** Shows a state in a turn's notice. That of ended work gets another name, and stays. Throws a SlackError. */
-async function updateBackgroundNotice(
-  work: ThreadWork,
-  turn: TurnLocation,
-  state: BackgroundState,
-): Promise<void> {
+async function updateBackgroundNotice(work: ThreadWork, turn: TurnLocation, state: BackgroundState) {
   const posts = new IdempotentPosts(work, turn);
   await posts.load();
   await posts.update(BACKGROUND_PART, backgroundNotice(turn.id, state), [asRendered]);

@@ -170,11 +170,7 @@ async function showInstructions({ deps, turn, state }: TurnContext): Promise<voi
 }
 
 /** Sends the message to the service. Returns `known`, with what is known of the reply then. */
-async function sendMessage(
-  context: TurnContext,
-  sender: Sender,
-  known: FollowedReply,
-): Promise<FollowedReply> {
+async function sendMessage(context: TurnContext, sender: Sender, known: FollowedReply) {
   const { deps } = context;
   const originalTs = context.turn.message_ts;
   context.onSent(await sender.send());

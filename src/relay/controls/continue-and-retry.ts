@@ -37,13 +37,14 @@ export function messageButtons(
         if (messages.some(({ state }) => state === 'withdrawn')) return { late: strings.questionDeleted };
         const [message] = messages;
         const content = message?.content ?? undefined;
-        return content && { content, said_ts: message?.said_ts ?? null, resends_turn_id: turn.id };
+        if (content === undefined) return 'unknown';
+        return { content, said_ts: message?.said_ts ?? null, resends_turn_id: turn.id };
       }),
     /** Tells the agent which sources of its answer have a problem, as the registries say. */
     replace_sources: (press) =>
       addFollowUp(deps, press, 'replace_sources', async ({ source_checks: checks }) => {
         const text = replacementRequest(checks ?? {});
-        return text === undefined ? undefined : { content: { text } };
+        return text === undefined ? 'unknown' : { content: { text } };
       }),
     /** These answer a plan that waits for approval, unless somebody has answered it. */
     go_ahead: answerPlan('go_ahead'),
@@ -53,14 +54,14 @@ export function messageButtons(
 
 /**
  * Sends the message that `messageFor` makes, and claims the button, which works once. `messageFor` returns
- * undefined if what it needs is not kept, or says why it is too `late`. The message with the button then says
+ * `unknown` if what it needs is not kept, or says why it is too `late`. The message with the button then says
  * who used it, or why it is late.
  */
 async function addFollowUp(
   deps: RelayDeps,
   press: TurnPress,
   control: string,
-  messageFor: (turn: Turn, store: Store) => Promise<FollowUpMessage | { late: string } | undefined>,
+  messageFor: (turn: Turn, store: Store) => Promise<FollowUpMessage | { late: string } | 'unknown'>,
   recordAudit?: (turn: Turn, store: Store) => Promise<void>,
 ): Promise<ControlOutcome | PressAnswer> {
   const claim = control === 'replace_sources' ? 'sources_message_ts' : 'button_message_ts';
@@ -72,7 +73,7 @@ async function addFollowUp(
     const turn = await store.turns.get(press.workspace, press.turnId);
     if (turn === undefined || turn[claim] !== null) return 'over';
     const message = await messageFor(turn, store);
-    if (message === undefined || 'late' in message) return message ?? 'unknown';
+    if (message === 'unknown' || 'late' in message) return message;
     if (!(await store.turns.claimButton(turn, claim, press.ts))) return 'over';
     await recordAudit?.(turn, store);
     await addPressedMessage(deps, { store, trx }, turn, press, message);

@@ -78,7 +78,7 @@ export class PassingOn {
     const cancel = () => this.#cancel();
     stopSignal.addEventListener('abort', cancel);
     try {
-      if (await this.#passOnNext(over.signal)) this.#exhaust(pause);
+      if ((await this.#passOnNext(over.signal)) === 'used_up') this.#exhaust(pause);
     } catch (error) {
       if (isInterruption(error, 'hand_over') || lease.signal.aborted) return;
       this.#exhaust(pause);
@@ -107,13 +107,13 @@ export class PassingOn {
     return this.#isOver || this.#options.stopSignal.aborted;
   }
 
-  /** Passes one message on, if there is one; true if the agent gets no other in the same pause. */
-  async #passOnNext(over: AbortSignal): Promise<boolean> {
+  /** Passes one message on, if there is one. `used_up`: the agent gets no other in the same pause. */
+  async #passOnNext(over: AbortSignal): Promise<'used_up' | 'open'> {
     this.#isSeeking = true;
     const turn = await this.#nextTurn().finally(() => {
       this.#isSeeking = false;
     });
-    if (turn === undefined) return false;
+    if (turn === undefined) return 'open';
     const sending = this.#sending(turn, over);
     // Before the call: the run may go on before the service has answered it.
     const before = this.#options.progress();
@@ -129,28 +129,28 @@ export class PassingOn {
     this.#markTaken(sending.row.turn);
     const writer = await this.#work.workspace.people.personName(turn.asked_by);
     this.#options.onPassedOn(writer, sending.row.turn.file_notes ?? [], before);
-    return true;
+    return 'used_up';
   }
 
-  /** Ends the turn of an unsent message. True if that waits again; throws what leaves the turn open. */
-  async #endAfter(turn: Turn, row: TurnRow, error: unknown): Promise<boolean> {
+  /** Ends the turn of an unsent message. If that waits again, the pause is `used_up`. Throws what leaves the turn open. */
+  async #endAfter(turn: Turn, row: TurnRow, error: unknown): Promise<'used_up' | 'open'> {
     const { deps, lease } = this.#work;
     // Without the lease the turn may belong to the process that has the thread now.
     if (lease.remainingMs() <= 0) throw error;
     if (isInterruption(error, 'not_accepting') && !row.isInDoubt) {
       await this.#requeueMessage(turn);
-      return true;
+      return 'used_up';
     }
     if (!(error instanceof TurnEnded)) throw error;
     const empty = emptyMessageOf(error);
     if (empty !== undefined) {
       await this.#refuse(row, empty, error);
-      return false;
+      return 'open';
     }
     if (error.sentence !== null) throw error;
     await closeMessage(deps, turn);
     await row.write((rest) => deps.store.turns.finish(turn, error.outcome, rest));
-    return false;
+    return 'open';
   }
 
   /** Tells a writer why nothing of a message can be sent; if it was edited since, it waits again. */

@@ -51,8 +51,9 @@ export async function requeueMessage(
     const { workspace, passed_on_by_turn_id } = now;
     const parts = isFrozen(now) ? await messages.ofTurn(now) : [messageKeyOf(now)];
     let isWaiting = false;
-    if (await messages.leaveUnsent(messageKeyOf(now), 'waiting'))
-      for (const key of parts) if (!(await applyPendingEdit({ messages, earlyEdits }, key))) isWaiting = true;
+    const waitAgain = await messages.leaveUnsent(messageKeyOf(now), 'waiting');
+    for (const key of waitAgain ? parts : [])
+      if ((await applyPendingEdit({ messages, earlyEdits }, key)) === 'waits') isWaiting = true;
     await turns.delete(turn);
     // A message that was passed on to a run that people have stopped is paused behind it, like the others.
     const run = passed_on_by_turn_id === null ? undefined : await turns.get(workspace, passed_on_by_turn_id);
@@ -61,18 +62,18 @@ export async function requeueMessage(
   });
 }
 
-/** Applies an edit or deletion that came while a message was being sent. True if it was a deletion. */
+/** Applies an edit or deletion that came while a message was being sent. */
 async function applyPendingEdit(
   { messages, earlyEdits }: Pick<Store, 'messages' | 'earlyEdits'>,
   key: MessageKey,
-): Promise<boolean> {
+): Promise<'waits' | 'withdrawn'> {
   const change = await earlyEdits.claim(key, key.ts);
-  if (change?.is_deletion === true) return messages.withdraw(key);
-  if (change?.content == null) return false;
+  if (change?.is_deletion === true) return (await messages.withdraw(key)) ? 'withdrawn' : 'waits';
+  if (change?.content == null) return 'waits';
   const { content, edited_ts } = change;
   const message = await messages.get(key);
-  if (message?.content == null) return false;
+  if (message?.content == null) return 'waits';
   const known = { ...message, content: message.content };
   await messages.updateContent(message, messageUpdate(known, { content, edited_ts }, false));
-  return false;
+  return 'waits';
 }

@@ -25,7 +25,8 @@ import { LINK_LIFETIME_MS } from './lasting-links.ts';
 import { resultBytes } from './result-bytes.ts';
 import { type FileToShare, ThreadFiles } from './thread-files.ts';
 
-/** The group of the results that a turn's task made after the turn. */
+/** The batches of a turn's results: what its task made until its end, and after that. */
+const IN_TURN = '';
 const LATER = 'later';
 
 /** What Slack may accept of a list of results, the fullest first. */
@@ -54,22 +55,22 @@ export async function postResults(
   try {
     const all = await listResults(context);
     if (all.results.length === 0 && all.isComplete) return { count: 0, placed };
-    const claims = await claimNew(context, '', all.results);
-    const list = claimedResults(claims, context.turn, '', all);
+    const claims = await claimNew(context, IN_TURN, all.results);
+    const list = claimedResults(claims, context.turn, IN_TURN, all);
     const { results } = list;
     // An empty list says that the service has more, and does not list it.
-    if (results.length === 0 && !all.isComplete) await putList(context, '', list, claims);
+    if (results.length === 0 && !all.isComplete) await putList(context, IN_TURN, list, claims);
     if (results.length > 0) {
       const notes = new Map<string, string>();
       placed = await placeFigures(context, results, figures, notes);
       const isElsewhere = ({ id }: ResultFile) => !notes.has(id);
       const shown = await chooseShown(context, results.filter(isElsewhere), answer, notes);
-      await putList(context, '', list, claims, notes);
+      await putList(context, IN_TURN, list, claims, notes);
       const files = shown.map((result) => toFileToShare(context, result));
       const shared = await new ThreadFiles(context, context.turn).share(files);
       const failed = shown.filter(({ id }) => !shared.has(`result:${id}`));
       for (const { id } of failed) notes.set(id, strings.resultNotShown);
-      if (failed.length > 0) await putList(context, '', list, claims, notes);
+      if (failed.length > 0) await putList(context, IN_TURN, list, claims, notes);
     }
     return { count: results.length, placed };
   } finally {
@@ -179,7 +180,7 @@ function claimedResults(
 /** Posts the list of a batch, or brings it up to date; `notes` say by id why a result is only linked. */
 async function putList(
   context: SettledTurnContext,
-  batch: string,
+  batch: typeof IN_TURN | typeof LATER,
   { results, isComplete }: ResultList,
   claims: ReadonlyMap<string, ClaimedResult>,
   notes: ReadonlyMap<string, string> = new Map(),
@@ -191,8 +192,8 @@ async function putList(
       .filter(Boolean)
       .join(' · '),
   }));
-  const message = resultList(listed, { turnId: turn.id, isLater: batch !== '', isComplete });
-  const part = `results:${batch === '' ? '0' : batch}`;
+  const message = resultList(listed, { turnId: turn.id, isLater: batch === LATER, isComplete });
+  const part = `results:${batch === IN_TURN ? '0' : batch}`;
   const posts = new IdempotentPosts(context, turn);
   const postUnlessThere = () => posts.post(part, message, 'result', RESULT_FORMS);
   await postUnlessThere();

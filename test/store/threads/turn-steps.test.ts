@@ -45,13 +45,13 @@ test('freezing records the content, the message and its writer at once', async (
   expect(await stateOf(turn)).toEqual(['sending', ['U1'], 'a question']);
 });
 
-test('a turn begins with the intent of its first reply, unless another turn forwards it', async () => {
+test('a turn begins with the intent of its first reply, unless another turn passes it on', async () => {
   const { turn } = await begun();
   const intended = { part: 'reply:0', state: 'intended', ts: null, dedupe_key: `${turn.id}/reply:0` };
   expect([...(await store.posts.ofTurn(turn)).values()]).toMatchObject([intended]);
   const message = await waiting(turn.thread_ts, `${seconds + 1}.000000`);
-  const forwarded = await store.turns.begin(nextId(), message, turn.id);
-  expect((await store.posts.ofTurn(forwarded)).size).toBe(0);
+  const passedOn = await store.turns.begin(nextId(), message, turn.id);
+  expect((await store.posts.ofTurn(passedOn)).size).toBe(0);
 });
 
 test('freezing records the task that was started, unless the thread has one, and the intent to send', async () => {
@@ -292,9 +292,9 @@ test('a turn ends with the job of its run, unless the job was asked for again or
   const remains = { isJobDone: false, isThere: true };
   expect(await end((turn) => store.jobs.wake({ ...turn, kind: `turn ${turn.thread_ts}` }))).toEqual(remains);
   expect(await end((turn) => waiting(turn.thread_ts, `${seconds + 1}.000000`))).toEqual(remains);
-  const forward = async (turn: Turn) =>
+  const passOn = async (turn: Turn) =>
     store.turns.begin(nextId(), await waiting(turn.thread_ts, `${seconds + 1}.000000`), turn.id);
-  expect(await end(forward)).toEqual(remains);
+  expect(await end(passOn)).toEqual(remains);
 });
 
 test('a turn is not finished while another process is about to pause its thread', async () => {

@@ -57,8 +57,8 @@ export class PassingOn {
   }
 
   /**
-   * Begins to pass on the next waiting message: in a `pause`, of which each read of the reply tells
-   * (`TurnContext.passOn`), or when people ask. True if one is looked for, and none may wait. False if none goes now.
+   * Looks for the next waiting message, and passes it on: in a `pause`, of which each read of the reply tells
+   * again (`TurnContext.passOn`), or when people ask. True if it looks. False if none goes now.
    */
   startNext(pause: string): boolean {
     if (this.#hasEnded || this.#exhaustedPauses.includes(pause)) return false;
@@ -132,7 +132,7 @@ export class PassingOn {
     return 'used_up';
   }
 
-  /** Ends the turn of an unsent message. If that waits again, the pause is `used_up`. Throws what leaves the turn open. */
+  /** Ends the turn of an unsent message: `used_up` if that waits again. Throws what leaves the turn open. */
   async #endAfter(turn: Turn, row: TurnRow, error: unknown): Promise<'used_up' | 'open'> {
     const { deps, lease } = this.#work;
     // Without the lease the turn may belong to the process that has the thread now.

@@ -278,10 +278,7 @@ async function takeIn(work: PlaceWork, place: Place, page: HistoryPage, signal: 
 
 type MessageEvent = Extract<InboxEvent, { message: IncomingMessage } | { kind: 'deletion' }>;
 
-async function accept(
-  { inbox, onOutcome, workspace: { id, bot } }: PlaceWork,
-  event: MessageEvent,
-): Promise<InboxOutcome> {
+async function accept({ inbox, onOutcome, workspace: { id, bot } }: PlaceWork, event: MessageEvent) {
   const outcome = await inbox.accept(event, bot);
   const { channel, ts, person = '' } = 'message' in event ? event.message : event;
   onOutcome(outcome, { workspace: id, channel, ts, person });

@@ -69,10 +69,7 @@ export class SharedChannels {
     return workspaces.filter(isReachable);
   }
 
-  async #firstInside(
-    workspaces: readonly string[],
-    { workspace: named, channel }: SharedEvent,
-  ): Promise<string | undefined> {
+  async #firstInside(workspaces: readonly string[], { workspace: named, channel }: SharedEvent) {
     for (const workspace of workspaces) {
       if (workspace === named) return named;
       const known = this.#places.forceFetch(`${workspace}/${channel}`, { context: { workspace, channel } });

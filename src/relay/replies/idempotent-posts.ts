@@ -84,7 +84,7 @@ export class IdempotentPosts {
     this.#isLoaded = true;
   }
 
-  /** Runs `step` with the posts that are not recorded yet. It records them, too, and they count as recorded then. */
+  /** Runs `step`, which also records the posts that it gets: those that were not recorded before. */
   async recordWith<T>(step: (posts: readonly PostOutcome[]) => Promise<T>): Promise<T> {
     const posts = [...this.#posts.values()].flatMap(({ part, ts, isUnrecorded }) =>
       isUnrecorded === true && ts !== null ? [{ part, ts }] : [],
@@ -270,7 +270,7 @@ export class IdempotentPosts {
     this.#posts.set(part, isIntended ? intendedPost(this.#turn, part, key) : await record());
   }
 
-  /** Withdraws the intent to post the first reply, unless a call has used it: nobody need look for the reply. */
+  /** Withdraws the intent to post the first reply, if no call used it: nobody need look for the reply. */
   async withdrawIntent(): Promise<void> {
     void released(this.#takeFirstPermit());
     if (this.#firstIntentAt !== undefined && this.#work.lease.remainingMs() > 0) {

@@ -228,7 +228,7 @@ export class ReplyStreams {
     return this.#posts.sendOnce(part, undefined, openStream, true).catch(valueIf(false, isRefused));
   }
 
-  /** Adds what is missing to a part when the budget allows it; `impossible`: only an edit can, if anything is. */
+  /** Adds what a part lacks when the budget allows it; `impossible`: that is nothing, or needs an edit. */
   async append(part: string, request: Omit<PartEdit, 'forms'>): Promise<'shown' | 'left_out' | 'impossible'> {
     const post = this.#posts.find(part);
     const stream = this.#streamOf(part);

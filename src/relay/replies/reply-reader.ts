@@ -187,7 +187,7 @@ export class ReplyReader {
 /** How long (ms) a task of which nothing more is expected must show itself settled to count as settled. */
 export const SETTLED_TASK_SHORT_MS = 3_000;
 
-/** Whether a turn's message was passed on to a run, and nobody knows yet whether it gets a reply of its own. */
+/** Whether a message was passed on to a run, and nobody knows yet whether it gets a reply of its own. */
 export function seeksOwnReply(turn: Turn): boolean {
   return turn.passed_on_by_turn_id !== null && isAtService(turn) && turn.first_visible_at === null;
 }

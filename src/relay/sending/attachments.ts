@@ -239,10 +239,7 @@ class AttachmentBatch {
   }
 
   /** A file whose size Slack does not announce: the response says it, or all bytes are read and counted. */
-  async #unsizedSource(
-    file: SlackFile,
-    source: Omit<UploadSource, 'sizeBytes'>,
-  ): Promise<UploadSource | FileReason> {
+  async #unsizedSource(file: SlackFile, source: Omit<UploadSource, 'sizeBytes'>) {
     const opened = await this.#request.workspace.downloads.open(file, { signal: this.#signal });
     const { sizeBytes, mime } = opened;
     const isPage = /^text\/html/i.test(mime);

@@ -27,8 +27,8 @@ export async function lastMessageId(agent: AgentClient, taskId: string): Promise
 }
 
 /**
- * The TurnEnded that a refusal means if the message's task is closed or skill unknown; else the error. It asks
- * the service, and throws what that throws instead.
+ * The TurnEnded that a refusal means if the message's task is closed or skill unknown; else the error. If the
+ * service does not say which, throws its error instead.
  */
 export async function refusalOf(error: unknown, { agent, taskId, deps, row }: Delivery): Promise<unknown> {
   if (isBusy(error)) {
@@ -46,10 +46,10 @@ export async function refusalOf(error: unknown, { agent, taskId, deps, row }: De
 }
 
 /**
- * Finds out whether sends in doubt reached the service: the turn's own, and those in doubt of the turns whose
- * message it sends again (`resent`). The message is searched for until the list of the task's messages has settled, unless this
- * run knows that there was no call. Records what was found, or that the turn was surely not sent. Throws
- * AgentError, and what `sleepWithLease` does.
+ * Finds out whether sends in doubt reached the service: the turn's own, and those of `resent`, the turns in
+ * doubt whose message it sends again. The message is searched for until the list of the task's messages has
+ * settled, unless this run knows that there was no call. Records what was found, or that the turn was surely
+ * not sent. Throws AgentError, and what `sleepWithLease` does.
  */
 export async function settleSends(task: Delivery, resent: readonly Turn[] = []): Promise<void> {
   const { row, lease, deps } = task;

@@ -20,7 +20,7 @@ import { compareTs } from '../runtime/incoming-message.ts';
 export interface EarlierMessages {
   messages: readonly ParsedMessage[];
   missing: NewestMessages['missing'];
-  /** The messages before it that were not sent, because people spoke to each other, and that none has quoted. */
+  /** Messages before it that were not sent, because people spoke to each other, nor quoted by another. */
   unsentTs: readonly SlackTs[];
   /** They are what people said before the agent got its first message. */
   isBeginning: boolean;

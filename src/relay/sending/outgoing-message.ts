@@ -243,14 +243,14 @@ interface PointedMessages extends Pick<EarlierMessages, 'missing' | 'unsentTs'> 
   own: ParsedMessage;
   /** The messages that go along with it. */
   more: readonly ParsedMessage[];
-  /** The one that it is about, or those before it in its thread: all that were read, so that some are left out. */
+  /** The one that it is about, or those before it in its thread: all that were read, to count them. */
   before: readonly ParsedMessage[];
   linked: LinkedMessages['read'];
   /** How many of `before` are quoted at most, or of a linked message with its replies. */
   maxMessages: number;
   /** Those of all whose files go along, without the files that are left out. */
   withFiles: readonly ParsedMessage[];
-  /** The files left out, the links that were not followed, and the messages of which there is only a preview. */
+  /** On files left out, links that were not followed, and messages of which there is only a preview. */
   notes: readonly FileNote[];
 }
 
@@ -302,8 +302,8 @@ async function readBefore(
 }
 
 /**
- * Numbers the tables of the messages that go `along`, first those of the message's own `parts`, behind the ones
- * that the thread has kept for them. What it returns gives a message the number of its first table, if it goes along.
+ * Numbers the tables of the messages that go `along`: first those of the message's own `parts`, behind those
+ * that the thread has kept. The function that it returns gives a message the number of its first table.
  */
 async function numberTables(
   work: ThreadWork,

@@ -207,7 +207,7 @@ export class Sender {
     }
   }
 
-  /** A task's last message, '' without any; undefined if it cannot be read now: then the delivery reads it. */
+  /** A task's last message, '' without any; undefined if it cannot be read: then the delivery reads it. */
   async #lastMessageOf({ account_id }: Thread, taskId: string): Promise<string | undefined> {
     return lastMessageId(this.#work.deps.agent(account_id), taskId).catch(() => undefined);
   }

@@ -141,7 +141,7 @@ async function withRestIfEmpty(context: TurnContext, arrived: WholeMessage): Pro
 /** The own reply of a message that was passed on to a run; `answered_by_run`: that run's answers it. */
 type OwnReply = { kind: 'not_sought' } | { kind: 'answered_by_run' } | { kind: 'found'; replyId: string };
 
-/** Seeks the own reply of a message that was passed on. It must begin soon if a later message waits for the turn. */
+/** Seeks the own reply of a message passed on: it must begin soon if a later message waits for the turn. */
 async function findOwnReply(context: TurnContext): Promise<OwnReply> {
   const { deps, turn, stopSignal } = context;
   if (!seeksOwnReply(turn)) return { kind: 'not_sought' };

@@ -105,7 +105,7 @@ export class PausedThreads extends Queries {
     return waiting.every((message) => message.ts === ts) && (await this.resume(thread, turnId));
   }
 
-  /** Messages that wait for a turn of their own, those being passed on included; without those that a button sent again. */
+  /** Messages that wait for a turn of their own, or are being passed on; not those that a button resent. */
   async waitingMessages(thread: ThreadKey): Promise<Message[]> {
     return this.rows(sql<Message>`
       select * from messages where ${inThread(thread)} and ${isOrdinary} and not ${hasTurn(isNotPassedOn)} order by ts`);

@@ -118,7 +118,7 @@ async function endPause(
   const thread = { workspace, channel, thread_ts };
   const count = await deps.store.transaction(async (store, trx) => {
     await store.threads.lock(thread);
-    if (!(await store.pausedThreads.resume(thread, turnId))) return undefined;
+    if (!(await store.pausedThreads.resume(thread, turnId))) return 'over';
     const waiting = await store.pausedThreads.waitingMessages(thread);
     if (control === 'send_paused') await deps.enqueue(trx, thread);
     else for (const message of waiting) await store.messages.withdraw(message);
@@ -127,11 +127,11 @@ async function endPause(
     return waiting.length;
   });
   const textFor = control === 'send_paused' ? strings.pausedSent : strings.pausedDiscarded;
-  if (count !== undefined) endings.set(turnId, async () => textFor(count, await actorName(deps, press)));
+  if (count !== 'over') endings.set(turnId, async () => textFor(count, await actorName(deps, press)));
   // Also if the pause had ended: the process that ended it may not have updated the notice.
   const render = async () => endedNotice((await endings.get(turnId)?.()) ?? strings.nothingPaused);
   inBackground(editNotice(deps, thread, turnId, render, press.messageTs), deps.log, NOT_UPDATED);
-  if (count === undefined) return { outcome: 'over', told: strings.nothingPaused };
+  if (count === 'over') return { outcome: count, told: strings.nothingPaused };
   deps.log.info({ turn: turnId, person, control, count }, 'paused messages sent or discarded');
   return 'done';
 }
@@ -165,14 +165,14 @@ export async function postPausedNoticeAndFinish(
   for (let shown = 0; ; ) {
     const waiting = await deps.store.transaction(async (store) => {
       await store.threads.lock(turn);
-      if (await finishIfNoPause(store)) return undefined;
+      if (await finishIfNoPause(store)) return 'finished';
       const { length } = await store.pausedThreads.waitingMessages(turn);
       if (length !== shown) return length;
       if (length === 0) await store.pausedThreads.resume(turn, turn.id);
       await store.turns.finish(turn, outcome, last);
-      return undefined;
+      return 'finished';
     });
-    if (waiting === undefined) return;
+    if (waiting === 'finished') return;
     const notice = await renderNotice(deps, turn, turn.id, waiting);
     if (notice !== undefined && shown === 0) await posts.post(NOTICE_PART, notice, 'notice');
     else if (notice !== undefined) await posts.update(NOTICE_PART, notice, [asRendered]);

@@ -74,6 +74,7 @@ export function formSender(work: FormWork, turn: { id: string }, onPicturesRefus
         const whole = message();
         return whole && form(whole);
       };
+      // An edit is rendered as it is sent: until then, this is what the attempt before has rendered.
       const candidate = rendered();
       const isSameAsRefused = candidate !== undefined && refused.has(messageDigest(candidate));
       if (isSameAsRefused) continue;

@@ -245,6 +245,7 @@ async function chooseShown(
     const isFitting = hasSize(result) && result.sizeBytes <= maxBytes;
     const mayBeTable = texts.includes(result);
     const isRead = isFitting && !isPicture && (answerTables.length > 0 || mayBeTable);
+    // What is not read counts as no table.
     const text = isRead ? await readTable(context, result) : '';
     if (mayBeTable && !isTabSeparated(text)) continue;
     if (!hasSize(result)) notes.set(result.id, strings.resultNotShown);

@@ -79,16 +79,17 @@ async function followLink(
     return (await linkDenialFor(workspace, asked, channel)) ?? (await readMessage(workspace, link, signal));
   };
   try {
-    const read = await withinMs(linkMs, interrupt, (signal) => retryTransient(() => readIfAllowed(signal)));
-    if (read === undefined || typeof read === 'string') return read ?? 'link_late';
+    const reading = withinMs(linkMs, interrupt, (signal) => retryTransient(() => readIfAllowed(signal)));
+    const read = (await reading) ?? 'link_late';
+    if (typeof read === 'string') return read;
     const readChannel = (signal: AbortSignal) => workspace.people.channel(channel, signal);
     const naming = isElsewhere ? withinMs(linkMs, interrupt, readChannel) : undefined;
     const readThread = (signal: AbortSignal) => readReplies(work, message, link, read, signal);
-    const reading = withinMs(linkMs, interrupt, readThread).catch((err: unknown) => {
+    const readingThread = withinMs(linkMs, interrupt, readThread).catch((err: unknown) => {
       deps.log.info({ err, channel }, 'the thread of a linked message was not read');
       return undefined;
     });
-    const [named, thread] = await Promise.all([naming, reading]);
+    const [named, thread] = await Promise.all([naming, readingThread]);
     interrupt.throwIfAborted();
     const replies = thread?.messages.filter(({ ts }) => ts !== link.ts) ?? [];
     return {

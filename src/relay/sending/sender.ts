@@ -216,7 +216,7 @@ export class Sender {
   async #ensureTask(thread: Thread, projectId: string): Promise<string> {
     if (thread.task_id !== null) return thread.task_id;
     if (thread.project_id !== null && thread.project_id !== projectId) throw new Interruption('send_again');
-    // It may have been edited or deleted since the turn began.
+    // Not read since the turn began: it may have been edited or deleted.
     if (this.#message === this.#known.message) this.#message = undefined;
     const options = newTaskOptions(await this.#read(thread), this.#known.channelSettings.model);
     // Apart from the start: a record whose answer was lost must not count as a start in doubt.

@@ -150,6 +150,7 @@ export async function sendInstead(
   const stop = { ...press, control: 'send_instead', instead: sendNext };
   const stopped = isAtWork ? await stopControl.stopAndSend({ ...stop, turnId: turn.id, turn }) : undefined;
   if (stopped?.outcome === 'refused') return 'refused';
+  // Sent with the record of the stop or, if no run was stopped, in a transaction of its own.
   const sent = stopped?.sent.length ? stopped.sent : await store.transaction(sendNext);
   if (sent.length > 0) return answerSending(deps, sent, strings.sendingInstead);
   // They were sent before, perhaps as a new message, or deleted.

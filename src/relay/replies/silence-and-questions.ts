@@ -17,7 +17,8 @@ export class SilenceDetector {
   #isWorking = true;
   #changedAt = performance.now();
   #isSilent = false;
-  #count = 0;
+  /** How many silences there have been, which names each. */
+  #silences = 0;
   /** What the agent had written (its fingerprint) when it last got something to answer. */
   #answered = '';
 
@@ -37,7 +38,7 @@ export class SilenceDetector {
     const silentMs = silenceBefore(this.#waiting, limits);
     if (!this.#isWorking || this.#isSilent || this.#quietMs <= silentMs) return 'same';
     this.#isSilent = true;
-    this.#count += 1;
+    this.#silences += 1;
     return { silentMs, waiting: this.#waiting };
   }
 
@@ -77,7 +78,7 @@ export class SilenceDetector {
   /** Names the pause for another message: a silence, a question, or `passOnMs` without anything new. */
   pauseAfter(passOnMs: number): string | undefined {
     if (!this.#isWorking) return undefined;
-    if (this.#isSilent) return `silence ${this.#count}`;
+    if (this.#isSilent) return `silence ${this.#silences}`;
     if (this.#waiting === 'question') return `question ${this.#fingerprint}`;
     const isQuiet = this.#waiting === undefined && this.#quietMs > passOnMs;
     return isQuiet ? `pause ${this.#fingerprint}` : undefined;

@@ -158,7 +158,7 @@ export class TurnContext implements ThreadWork {
     };
   }
 
-  /** Makes the reply's reader: each read is shown, and may pass a message on. Throws without a place. */
+  /** Makes the reply's reader: each read is shown, or throws without a place, and may pass a message on. */
   async startReading(message: AnsweredMessage, replyId: string): Promise<ReplyReader> {
     const { memory } = await this.task();
     const reader = new ReplyReader(message, replyId, {

@@ -113,8 +113,8 @@ export class Turns extends Queries {
   }
 
   /**
-   * Starts the turn of a waiting message, and records that its first reply is about to be posted. `passedOnBy` is the
-   * running turn that sends it, which has a reply. Whoever waits for a message needs no reminder any more, and the message
+   * Starts the turn of a waiting message, and records that its first reply is about to be posted. `passedOnBy`
+   * is the running turn that sends it, which has a reply. Whoever waits for a message needs no reminder any more, and the message
    * no mark that it waits.
    */
   async begin(id: string, message: Message, passedOnBy: string | null = null): Promise<Turn> {

@@ -159,7 +159,7 @@ export class IdempotentPosts {
 
   /**
    * Edits a part when the budget allows it; `left_out` if that takes longer than `maxWaitMs`, else `shown`,
-   * also without such a part. One that is gone from Slack is marked so, to be posted again. Throws a SlackError.
+   * also without such a part. One gone from Slack is marked so, to be posted again. Throws a SlackError.
    */
   async edit(
     part: string,

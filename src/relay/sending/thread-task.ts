@@ -37,10 +37,7 @@ export function newTaskOptions(
   };
 }
 
-/**
- * The thread, moved to its workspace's account of now unless its message may have been sent. Throws TurnEnded
- * if the thread has, or may have, a task of another account, or the workspace has no account.
- */
+/** The thread under its workspace's account. Throws TurnEnded without one, or if its task is another's. */
 export async function ensureCurrentAccount(
   store: Store,
   currentAccountOf: (workspace: string) => string,

@@ -58,10 +58,7 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
 /** A turn that took longer than this (ms) ends with a post that mentions the asker: edits notify nobody. */
 const LONG_TURN_MS = 120_000;
 
-/**
- * Posts how a reply ended whose end its asker may miss, and mentions them, unless the conversation is direct.
- * `hasResults`: a list of results is below it.
- */
+/** Posts how a reply ended whose end its asker may miss; `hasResults`: a list of results is below it. */
 async function tellAskerOfEnd(context: TurnContext, hasResults: boolean): Promise<void> {
   const { deps, turn } = context;
   const durationMs = Date.now() - turn.started_at.getTime();
@@ -71,7 +68,7 @@ async function tellAskerOfEnd(context: TurnContext, hasResults: boolean): Promis
   const stopRequester = async () => (await deps.store.turns.get(workspace, id))?.stop_requested_by;
   // An asker who stopped the turn knows that it is over.
   if (outcome === 'cancelled' && (await context.withRetry(stopRequester)) === asked_by) return;
-  // A bot is not mentioned: it has no user.
+  // Nobody is mentioned in a direct conversation, and no bot: it has no user.
   const asker = isDirectChannel(turn.channel) || isBotId(asked_by) ? undefined : asked_by;
   const answered = context.state.endsWithQuestion ? 'asks' : 'done';
   const end = outcome === 'length' || outcome === 'failed' || outcome === 'cancelled' ? outcome : answered;

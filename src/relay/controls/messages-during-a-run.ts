@@ -43,7 +43,7 @@ export class PassingOn {
   /** The pauses in which no further message is passed on. */
   readonly #exhaustedPauses: string[] = [];
   #passing: Promise<void> | undefined;
-  /** A message to pass on is looked for: one that comes now is found, or by the call of the next read. */
+  /** A message to pass on is looked for. One too late for that is found at the reply's next read. */
   #isSeeking = false;
   #isOver = false;
   /** Aborted if the run stops or ends while a message is passed on: an unsent one then waits again. */
@@ -56,10 +56,7 @@ export class PassingOn {
     this.#options = options;
   }
 
-  /**
-   * Looks for the next waiting message, and passes it on: in a `pause`, of which each read of the reply tells
-   * again (`TurnContext.passOn`), or when people ask. True if it looks. False if none goes now.
-   */
+  /** Looks for a waiting message to pass on, in a `pause` or when people ask. False if none goes now. */
   startNext(pause: string): boolean {
     if (this.#hasEnded || this.#exhaustedPauses.includes(pause)) return false;
     if (this.#passing !== undefined) return this.#isSeeking;

@@ -26,10 +26,7 @@ export async function lastMessageId(agent: AgentClient, taskId: string): Promise
   return (await agent.lastMessage(taskId))?.id ?? '';
 }
 
-/**
- * The TurnEnded that a refusal means if the message's task is closed or skill unknown; else the error. If the
- * service does not say which, throws its error instead.
- */
+/** The TurnEnded that a refusal means if the message's task is closed or skill unknown; else the error. */
 export async function refusalOf(error: unknown, { agent, taskId, deps, row }: Delivery): Promise<unknown> {
   if (isBusy(error)) {
     const { status } = await agent.getTask(taskId);

@@ -186,10 +186,7 @@ export function countTools({ blocks }: Pick<ReadReply, 'blocks'>): Record<string
 }
 
 /** Which of them the service has: the task of the turn's thread, and the turn's message. */
-interface StateAtService {
-  task: boolean;
-  message: boolean;
-}
+type StateAtService = { task: boolean; message: boolean };
 
 /** How a permanent error ends a turn; the thread shows `sentence`, or nothing if it is null. */
 export function outcomeOfError(

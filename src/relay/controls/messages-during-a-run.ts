@@ -43,7 +43,7 @@ export class PassingOn {
   /** The pauses in which no further message is passed on. */
   readonly #exhaustedPauses: string[] = [];
   #passing: Promise<void> | undefined;
-  /** A message to pass on is looked for. One too late for that is found at the reply's next read. */
+  /** A message to pass on is looked for. One too late for that is looked for at the reply's next read. */
   #isSeeking = false;
   #isOver = false;
   /** Aborted if the run stops or ends while a message is passed on: an unsent one then waits again. */

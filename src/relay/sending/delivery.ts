@@ -50,7 +50,7 @@ export async function refusalOf(error: unknown, { agent, taskId, deps, row }: De
  */
 export async function settleSends(task: Delivery, resent: readonly Turn[] = []): Promise<void> {
   const { row, lease, deps } = task;
-  // If this run knows that it made no call, nothing is looked for, and only the record of the intent goes.
+  // If this run knows that it made no call, its own message is not looked for: only its intent goes.
   const inDoubt = row.isInDoubt ? [row.turn, ...resent] : resent;
   const look = async () => {
     let listing = '';

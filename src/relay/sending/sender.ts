@@ -294,7 +294,7 @@ export class Sender {
       await deliverOnce(task, stopSignal);
     } catch (thrown) {
       this.#mustLookAgain = true;
-      // It asks the service, whose error then stands in for this one.
+      // It may have to ask the service; if that fails, that error stands in for this one.
       const error = await refusalOf(thrown, task);
       const isTaskClosed = error instanceof TurnEnded && error.more.isTaskClosed === true;
       if (isTaskClosed && (await this.#leaveTask(taskId))) throw new Interruption('send_again');

@@ -71,7 +71,7 @@ export class StopRequests extends Queries {
 export const isStopOpen = sql<boolean>`stop_requested_at is not null and finished_at is null and settled_at is null and ${isInstalled}`;
 
 /** Excludes a turn whose message a run only tries to pass on. */
-const isNotPassedOn = sql<boolean>`not (passed_on_by_turn_id is not null and not ${hasSent} and ${isOpenTurn})`;
+const isNotBeingPassedOn = sql<boolean>`not (passed_on_by_turn_id is not null and not ${hasSent} and ${isOpenTurn})`;
 
 /** A message that waits, and that no button sent again. */
 const isOrdinary = sql<boolean>`${isWaiting} and resends_turn_id is null`;
@@ -108,6 +108,6 @@ export class PausedThreads extends Queries {
   /** Messages that wait for a turn of their own, or are being passed on; not those that a button resent. */
   async waitingMessages(thread: ThreadKey): Promise<Message[]> {
     return this.rows(sql<Message>`
-      select * from messages where ${inThread(thread)} and ${isOrdinary} and not ${hasTurn(isNotPassedOn)} order by ts`);
+      select * from messages where ${inThread(thread)} and ${isOrdinary} and not ${hasTurn(isNotBeingPassedOn)} order by ts`);
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Finding, namedDoi, type SourceState, shortTitle } from './source-check.ts';
+import { type Finding, namedDoi, type SourceState, shortTitle, stateInTitle } from './source-check.ts';
 
 const dateSchema = z.looseObject({ 'date-parts': z.array(z.array(z.number().nullable())) });
 
@@ -27,21 +27,17 @@ export const workSchema = z.looseObject({
 });
 export type CrossrefWork = z.infer<typeof workSchema>;
 
-/** Crossref's words for what happens to a work, the worst first. */
-const STATES: readonly (readonly [SourceState, readonly string[]])[] = [
-  ['retracted', ['retraction']],
-  ['withdrawn', ['withdrawal', 'removal']],
-  ['partly_retracted', ['partial_retraction']],
-  ['concern', ['expression_of_concern']],
-  ['superseded', ['new_version', 'new_edition']],
-  ['corrected', ['correction', 'corrigendum', 'erratum', 'addendum', 'clarification']],
+/** What happens to a work, the worst first, by what is in Crossref's words for it. */
+const STATES: readonly (readonly [SourceState, RegExp])[] = [
+  ['retracted', /^(?!partial).*retract/i],
+  ['withdrawn', /withdraw|remov/i],
+  ['partly_retracted', /^partial.*retract/i],
+  ['concern', /concern/i],
+  ['superseded', /^new[\s_-]/i],
+  ['corrected', /correct|corrig|errat|addend|clarif/i],
 ];
 /** By the relations of a preprint, with what takes its place. */
 const REPLACED_BY = ['is-preprint-of', 'is-replaced-by'];
-/** The titles of works that are retracted or withdrawn, of which a publisher's own notice has the first, too. */
-const RETRACTED_TITLE =
-  /^\W*(?:(?:retracted|RETRACTED|Retracted)(?:\s+(?:article|ARTICLE|Article))?\s*[:\]]|RETRACTED\s)/;
-const WITHDRAWN_TITLE = /^\W*(?:withdrawn|removed)(?:\s+article)?\s*[:\]]/i;
 /** The titles of notices, which are about another work. */
 const NOTICE_TITLE =
   /^\W*(?:retraction|withdrawal|removal|expression of concern|erratum|correct(?:ion|ed)|corrigendum)\b/i;
@@ -58,11 +54,12 @@ export function readWork(work: CrossrefWork): Finding {
   const isNotice =
     (to.some(isWatched) && !by.some((event) => isWatched(event) && stateOf(event) !== 'corrected')) ||
     (to.length > 0 && NOTICE_TITLE.test(title ?? ''));
-  const isCalledRetracted = !isNotice && RETRACTED_TITLE.test(title ?? '');
+  const called = stateInTitle(title);
+  const isCalledRetracted = !isNotice && called === 'retracted';
   const events = isNotice ? [] : by.filter((event) => isCalledRetracted || !isStale(event, by));
   const worst = STATES.find(([state]) => events.some((event) => stateOf(event) === state))?.[0];
   if (isCalledRetracted && worst !== 'retracted') return { ...about, state: 'retracted' };
-  if (WITHDRAWN_TITLE.test(title ?? '') && worst !== 'retracted') return { ...about, state: 'withdrawn' };
+  if (called === 'withdrawn' && worst !== 'retracted') return { ...about, state: 'withdrawn' };
   const article = REPLACED_BY.flatMap((name) => relation?.[name] ?? []).find(
     (one) => one['id-type'] === 'doi',
   );
@@ -73,11 +70,8 @@ export function readWork(work: CrossrefWork): Finding {
   return { ...about, state: worst, since: dateOf(event), see: namedDoi(event.DOI) };
 }
 
-/** What an update is, however its word is written; a new word for a retraction is one. */
 function stateOf({ type }: Update): SourceState | undefined {
-  const word = type.toLowerCase().replace(/[\s-]+/g, '_');
-  const known = STATES.find(([, types]) => types.includes(word))?.[0];
-  return known ?? (word.includes('retract') ? 'retracted' : undefined);
+  return STATES.find(([, words]) => words.test(type))?.[0];
 }
 
 function isWatched({ source }: Update): boolean {

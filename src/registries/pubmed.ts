@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AskRegistry } from './registry-calls.ts';
-import { type Finding, type SourceId, type SourceState, shortTitle } from './source-check.ts';
+import { type Finding, type SourceId, type SourceState, shortTitle, stateInTitle } from './source-check.ts';
 
 /** What NCBI calls a PMID that it does not have. */
 const UNKNOWN = /cannot get document summary/i;
@@ -26,13 +26,15 @@ export type PubMedSummary = z.infer<typeof summarySchema>;
 /** What references to what was written about an article mean, by their words without case and spaces; the worst first. */
 const STATES: ReadonlyMap<string, SourceState> = new Map([
   ['retractionin', 'retracted'],
+  ['partialretractionin', 'partly_retracted'],
   ['expressionofconcernin', 'concern'],
   ['retractedandrepublishedin', 'superseded'],
+  ['correctedandrepublishedin', 'superseded'],
   ['updatein', 'superseded'],
   ['erratumin', 'corrected'],
 ]);
 
-/** What a summary says of its article. Its own types alone tell a retraction, and only its references the rest. */
+/** What a summary says of its article. Its own types or title tell a retraction, and only its references the rest. */
 export function readSummary({ title, pubdate, sortpubdate, pubtype, references }: PubMedSummary): Finding {
   const year = /^\d{4}/.exec(pubdate)?.[0] ?? /^\d{4}/.exec(sortpubdate)?.[0];
   const events = references.flatMap(({ reftype, refsource, pmid }) => {
@@ -42,12 +44,14 @@ export function readSummary({ title, pubdate, sortpubdate, pubtype, references }
   const worst = [...STATES.values()].find(
     (one) => one !== 'retracted' && events.some(({ state }) => state === one),
   );
-  const state = pubtype.includes('Retracted Publication') ? 'retracted' : (worst ?? 'found');
+  const called = pubtype.some((type) => /^retraction/i.test(type)) ? undefined : stateInTitle(title);
+  const state = pubtype.includes('Retracted Publication') ? 'retracted' : (called ?? worst ?? 'found');
   const latest = events.filter((event) => event.state === state);
   latest.sort((one, other) => (other.since ?? '').localeCompare(one.since ?? ''));
   return {
     ...{ since: undefined, see: undefined, ...latest[0], state },
-    title: shortTitle(title.replace(/^\[(.*)\]\.?$/s, '$1').replace(/\.$/, '')),
+    // The brackets of a translated one stay.
+    title: shortTitle(title.replace(/\.$/, '')),
     year: year === undefined ? undefined : Number(year),
   };
 }

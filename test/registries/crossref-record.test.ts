@@ -94,6 +94,10 @@ describe('a record of Crossref', () => {
     ['partial_retraction', 'partly_retracted'],
     ['withdrawal', 'withdrawn'],
     ['removal', 'withdrawn'],
+    ['withdrawn', 'withdrawn'],
+    ['removed', 'withdrawn'],
+    ['Partial-Retraction', 'partly_retracted'],
+    ['concern', 'concern'],
     ['Retraction', 'retracted'],
     ['retraction-and-replacement', 'retracted'],
     ['new_version', 'superseded'],
@@ -132,6 +136,10 @@ describe('a record of Crossref', () => {
 
   test.each([
     ['RETRACTED: A title', 'retracted'],
+    ['RETRACTED—A title', 'retracted'],
+    ['(Retracted) A title', 'retracted'],
+    ['Retracted Paper: A title', 'retracted'],
+    ['TEMPORARY REMOVAL: A title', 'withdrawn'],
     ['Retracted Article: A title', 'retracted'],
     ['[Retracted] A title', 'retracted'],
     ['RETRACTED ARTICLE A title', 'retracted'],

@@ -12,7 +12,7 @@ describe('a summary of PubMed', () => {
   test('of an article with nothing wrong is found, with its title and year', () => {
     expect(read({})).toEqual({ state: 'found', title: 'A title', year: 1998 });
     expect(read({}, '[A translated title].', '')).toEqual({
-      ...{ state: 'found', title: 'A translated title' },
+      ...{ state: 'found', title: '[A translated title]' },
     });
     expect(read({ sortpubdate: '2004/10/28 00:00' }, 'A title.', '').year).toBe(2004);
   });
@@ -42,12 +42,20 @@ describe('a summary of PubMed', () => {
     ['ExpressionOfConcernIn', 'concern'],
     ['Erratum in', 'corrected'],
     ['Update in', 'superseded'],
+    ['Partial retraction in', 'partly_retracted'],
+    ['Corrected and republished in', 'superseded'],
     ['Comment in', 'found'],
     ['Expression of concern for', 'found'],
     ['Erratum for', 'found'],
   ])('with a reference "%s" is %s', (reftype, state) => {
     const references = [reference(reftype, 'PLoS One. 2021 Oct;16(10):e0256488.', 34710116)];
     expect(read({ references })).toMatchObject({ state, ...(state !== 'found' && { since: '2021-10' }) });
+  });
+
+  test('says by its title that an article is withdrawn or retracted, unless it is a notice', () => {
+    expect(read({}, 'WITHDRAWN: A review.').state).toBe('withdrawn');
+    expect(read({}, 'RETRACTED: A trial.').state).toBe('retracted');
+    expect(read({ pubtype: ['Retraction Notice'] }, 'Retracted: A trial.').state).toBe('found');
   });
 
   test('of an erratum that has no PMID names its date alone', () => {

@@ -66,11 +66,11 @@ export function moreAbout({ state, see }: SourceCheck): { url: string; text: str
 /** "8 sources: 6 found, 1 retracted (2019), 1 not found" */
 function summaryOf(listed: readonly Source[], checks: SourceChecks): string {
   const found = listed.map(({ id }) => id && checks[id]);
-  const counts = Object.entries(strings.sourceStates).flatMap(([state, { word }]) => {
+  const counts = Object.entries(strings.sourceStates).flatMap(([state, { word, many = word }]) => {
     const those = found.filter((check) => (check?.state ?? 'not_checked') === state);
     const years = state === 'retracted' ? those.flatMap((check) => check?.since?.slice(0, 4) ?? []) : [];
     const when = years.length === 0 ? '' : ` (${[...new Set(years)].sort().join(', ')})`;
-    return those.length === 0 ? [] : [`${those.length} ${word}${when}`];
+    return those.length === 0 ? [] : [`${those.length} ${those.length === 1 ? word : many}${when}`];
   });
   return `${counted(listed.length, 'source')}: ${counts.join(', ')}`;
 }
@@ -97,11 +97,12 @@ export function replacementRequest(checks: SourceChecks): string | undefined {
 
 /** What is known of each source; a title that shares nothing with the one that the answer gives beside the id is another one. */
 export function comparedChecks(sources: readonly Source[], known: SourceChecks): SourceChecks {
-  const compared = sources.flatMap(({ id, beside }) => {
+  const compared = sources.flatMap((source) => {
+    const { id } = source;
     const check = id && known[id];
     if (check === undefined) return [];
     const told = { ...check, title: check.title && readableTitle(check.title) };
-    const isOther = check.state === 'found' && isOtherTitle(told.title ?? '', beside);
+    const isOther = check.state === 'found' && isOtherTitle(told.title ?? '', source);
     return [[id, isOther ? { ...told, state: 'other_title' } : told] as const];
   });
   return Object.fromEntries(compared);

@@ -10,17 +10,18 @@ export function wholeWords(text: string, most: number): string {
 }
 
 /**
- * What is searched of an answer: not its fenced code, not addresses in inline code, and not the marks of other inline
- * code; cells of tables after the word of their column.
+ * What is searched of an answer: of its fenced code only references such as BibTeX, not addresses in inline code, and not
+ * the marks of other inline code; cells of tables after the word of their column.
  */
 export function answerToSearch(text: string): string {
   let fence = '';
+  let isListing = false;
   const lines = text.split('\n').map((line) => {
     const [, mark = '', info = ''] = /^[\s>]{0,20}(?:[-*+] +)?(`{3,}|~{3,})([^`]*)$/.exec(line) ?? [];
     const isInside = fence !== '';
-    if (!isInside) fence = mark;
+    if (!isInside) [fence, isListing] = [mark, /^\s*(?:bib|ris|nbib|endnote)/i.test(info)];
     else if (mark.startsWith(fence) && info.trim() === '') fence = '';
-    return isInside || mark !== '' ? '' : line;
+    return (isInside && !isListing) || mark !== '' ? '' : line;
   });
   const withWords = withColumnWords(lines).join('\n');
   return readableCharacters(

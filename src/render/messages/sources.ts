@@ -10,10 +10,10 @@ import { ADDRESS, ID_KINDS, idsIn, MAX_FINDS, wholeName, withoutWww } from './id
 import { numberedReferences } from './reference-list.ts';
 import { answerToSearch, readableCharacters, resultToSearch, wholeWords } from './searched-text.ts';
 import { MAX_TOOL_TEXT_LENGTH } from './tool-values.ts';
-import { besideId } from './words-beside.ts';
+import { type Beside, besideId } from './words-beside.ts';
 
 /** A page that an answer names by its address or by an id. */
-export interface Source {
+export interface Source extends Beside {
   url: string;
   /** The id as people write it, or the address: its host whole, the rest shortened. */
   label: string;
@@ -21,16 +21,13 @@ export interface Source {
   number: number;
   /** By which registries know it. */
   id: SourceId | undefined;
-  /** What the answer says where it names the source. */
-  beside: string;
 }
 
 /** A page that a text names, and where: `label` is the id that leads there. */
-interface Find {
+interface Find extends Partial<Beside> {
   at: number;
   url: string;
   label?: string | undefined;
-  beside?: string;
 }
 
 const MAX_LISTED = 20;
@@ -85,11 +82,12 @@ function findSources(blocks: readonly ContentBlock[]): Source[] {
       const label = find.label ?? `${host}${shorten(rest, MAX_PATH_LENGTH)}`;
       const id = sourceId(withoutWww(host), pathname, label);
       const beside = `${known?.beside ?? ''}\n${find.beside ?? ''}`.slice(0, MAX_BESIDE);
-      found.set(key, { url: href, label, id, ...known, number, beside });
+      const isTitled = known?.isTitled === true || find.isTitled === true;
+      found.set(key, { url: href, label, id, ...known, number, beside, isTitled });
     }
   };
   const text = answerToSearch(wholeWords(answerText(blocks), MAX_SEARCHED));
-  const named = pagesIn(text, false).map((find) => ({ ...find, beside: besideId(text, find.at) }));
+  const named = pagesIn(text, false).map((find) => ({ ...find, ...besideId(text, find.at) }));
   const places = named.map(({ at }) => at);
   const references = numberedReferences(text, places);
   addAll(named, ({ at }) => {

@@ -15,63 +15,102 @@ const BEGINS = /^\s*(?:[-*+>|]|#{1,6} |\d{1,3}[.)]|\\?\[|$)/;
 const MAX_LINE = 600;
 /** Words of any text about papers. */
 const COMMON = new Set(
-  'with from that this these those were have been which their than then also into about between among after before using used study studies analysis paper article report journal results pubmed pmid pmcid http https'.split(
-    ' ',
-  ),
+  (
+    'with from that this these those were have been which their than then also into about between among after before using used study studies analysis paper article report journal results pubmed pmid pmcid http https ' +
+    'read view open access available full text version publisher published website supplementary abstract abstracts poster presentation presentations proceedings editorial letter comment correspondence reply'
+  ).split(' '),
 );
 /** Inflections and the like begin with the same letters. */
 const STEM_LENGTH = 5;
 /** With fewer words beside it in its line, what is said of an id may stand in the lines before. */
 const MIN_WORDS = 2;
 
+/** What an answer says where it names a source, and whether that gives a title of it. */
+export interface Beside {
+  beside: string;
+  isTitled: boolean;
+}
+
 /** What a text says beside the id at a place: its line or, if that says nothing, its entry or paragraph. */
-export function besideId(text: string, at: number): string {
+export function besideId(text: string, at: number): Beside {
   const start = text.lastIndexOf('\n', at - 1) + 1;
   const end = text.indexOf('\n', at);
-  const line = text.slice(
-    Math.max(start, at - MAX_LINE),
-    end < 0 ? at + MAX_LINE : Math.min(end, at + MAX_LINE),
-  );
-  if (stemsOf(line).size >= MIN_WORDS) return line;
+  const from = Math.max(start, at - MAX_LINE);
+  const line = text.slice(from, end < 0 ? at + MAX_LINE : Math.min(end, at + MAX_LINE));
   const before = text.slice(Math.max(0, start - 1 - MAX_LINE), Math.max(0, start - 1)).split('\n');
   const begins = before.findLastIndex((one) => BEGINS.test(one));
-  return BEGINS.test(line) ? line : [...before.slice(Math.max(0, begins)), line].join('\n');
+  const isWhole = stemsOf(line).size >= MIN_WORDS || BEGINS.test(line);
+  const lines = isWhole ? [] : before.slice(Math.max(0, begins));
+  const isTitled = endsWithTitle([...lines, text.slice(from, at)].join('\n'));
+  return { beside: [...lines, line].join('\n'), isTitled };
 }
 
 /** Words of a title that an answer gives, at least. */
 const MIN_TITLE_WORDS = 3;
-/** The words of a link, if they may be a title, and words in quotation marks. */
-const TITLE = /\[(\p{Lu}[^\]\n]{10,300})\]\(|[“"«]([^“”"«»\n]{10,300})[”"»]/gu;
+/** The link of the id, and words in quotation marks before it that do not go on a sentence. */
+const LINKED = /\[(\p{Lu}[^\]\n]{10,300})\]\(<?$/u;
+const QUOTED = /[“"„«](\p{Lu}[^“”"„«»\n]{10,300})[”"“»]/u;
+const QUOTED_LAST = new RegExp(
+  `(?<!(?:[:,]|\\bthat)\\s{0,3})${QUOTED.source}[^\\p{L}\\n]*(?:(?:doi|DOI|PMID)\\P{L}*)?$`,
+  'u',
+);
+/** What is no title of a link: a name with others, a year, and what a paper is called. */
+const NO_LABEL =
+  /^\p{Lu}[\p{L}’'-]+(?:,| and | & )|\d|\bet al\b|\b(?:papers?|articles?|preprints?|report|website|page)\b/u;
 /** An entry of a list, and what is no title there: names with initials, journals with numbers, years. */
-const ENTRY = /^\s*(?:(\d{1,3}[.)]|\\?\[\d{1,3}\\?\])|[-*+•])\s+(?=\S)/;
+const ENTRY = /^\s*(?:(\d{1,3}[.)]|\(\d{1,3}\)|\\?\[\^?\d{1,3}\\?\]:?)|[-*+•])\s+(?=\S)/;
 const NO_TITLE = /\d|\bet al\b/;
+/** Names and journals have fewer words in lower case than two. */
+const LOWER_CASE = /(?<!\p{L})\p{Ll}{4,}/gu;
+/** Words of sentences about papers. Titles seldom have them. */
+const PROSE =
+  /\b(?:is|are|was|were|been|has|have|had|did|does|can|could|will|would|may|might|we|our|it|they|he|she)\b/i;
 /** The names with initials that a reference begins with. */
 const AUTHORS = /^(?:\p{Lu}[\p{L}’'-]+,? (?:\p{Lu}\.?-?){1,3}[,;.&]?\s+(?:and\s+|&\s+)?)+/u;
+/** The volume, issue or pages of a reference, and its year. */
+const VOLUME = /\d\s?[;:(]\s?\d|\d\*{0,2}\)?, \*{0,2}[a-z]?\d|\b(?:vol|pp?)\. ?\d/i;
+const YEAR = /\b(?:19|20)\d\d\b/;
+/** Words of titles in other languages than English, in which a registry may have a title that is cited in English, or the other way round. */
+const FOREIGN =
+  /(?<!\p{L})(?:der|die|das|und|zur|zum|von|über|bei|eine[rs]?|mit|les?|la|des|du|et(?! al)|une?|sur|chez|el|los|las|del|y|por|il|di|della|nel|dos|da|em|het|een|van|voor|och|hos|på)(?!\p{L})/iu;
 
 /**
  * Whether a title has no word in common with what stands beside its id, where that gives a title: a link's or a quoted one, or
- * a sentence of an entry of references. What prose says of a paper need not be in its title.
+ * a sentence of an entry of references. What prose says of a paper need not be in its title, nor a title in another language.
  */
-export function isOtherTitle(title: string, beside: string): boolean {
+export function isOtherTitle(title: string, { beside, isTitled }: Beside): boolean {
   const [titleStems, besideStems] = [stemsOf(title), stemsOf(beside)];
-  if (titleStems.size === 0 || !givesTitle(beside)) return false;
-  return ![...titleStems].some((stem) => besideStems.has(stem));
+  // PubMed has the titles that it translated in brackets.
+  if (!isTitled || titleStems.size < MIN_WORDS || /^\[|^$/.test(title)) return false;
+  return (
+    !FOREIGN.test(title) && !FOREIGN.test(beside) && ![...titleStems].some((stem) => besideStems.has(stem))
+  );
 }
 
-function givesTitle(beside: string): boolean {
-  const marked = [...beside.matchAll(TITLE)].map(([, label = '', quoted = '']) => label + quoted);
-  const isTitle = (text: string) => stemsOf(text).size >= MIN_TITLE_WORDS;
-  return marked.some(isTitle) || sentencesOfEntry(beside).some((one) => !NO_TITLE.test(one) && isTitle(one));
-}
-
-/** The sentences that have ended before the id of a numbered entry, or of another one that begins with its authors. */
-function sentencesOfEntry(beside: string): string[] {
-  const text = beside.trim();
+/** Whether a text up to an id gives a title of what the id names. */
+function endsWithTitle(text: string): boolean {
+  const isLong = (words = '', least = MIN_TITLE_WORDS) => stemsOf(words).size >= least;
+  const isTitle = (words = '') => isLong(words) && !PROSE.test(words);
+  const isSentence = (words: string) => (words.match(LOWER_CASE)?.length ?? 0) > 1;
+  const label = LINKED.exec(text)?.[1];
+  if (label !== undefined) return !NO_LABEL.test(label) && isLong(label, isSentence(label) ? undefined : 5);
+  if (isTitle(QUOTED_LAST.exec(text)?.[1])) return true;
   const [marker = '', number] = ENTRY.exec(text) ?? [];
-  const named = text.slice(marker.length);
+  const named = text.slice(marker.length).trim();
   const rest = named.replace(AUTHORS, '');
-  const isReference = number !== undefined || (marker !== '' && rest !== named);
-  return isReference ? rest.split(/(?<=[.?!]["”)]?)\s+/).slice(0, -1) : [];
+  const pieces = rest.split(/(?<=[.?!][*_"”)]{0,3})\s+/);
+  const at = pieces.findIndex((piece) => !NO_TITLE.test(piece) && isSentence(piece) && isTitle(piece));
+  const quoted = QUOTED.exec(rest);
+  const isQuoted = quoted !== null && isTitle(quoted[1]);
+  // After a title stand its journal, and then its volume or year.
+  const after = isQuoted
+    ? quoted.input.slice(quoted.index + quoted[0].length)
+    : pieces.slice(at + 1).join(' ');
+  if (!isQuoted && at < 0) return false;
+  if (number !== undefined && at === 0 && /^\P{L}*(?:(?:doi|pmid)\P{L}*)?$/iu.test(after)) return true;
+  const isLed = rest !== named;
+  const isReference = VOLUME.test(after) ? isLed || number !== undefined : isLed && YEAR.test(after);
+  return isReference && /^[\s,.*_“"[(]*\p{L}/u.test(after);
 }
 
 /** The beginnings of the words that mean something: not those of ids and addresses. */

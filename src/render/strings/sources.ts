@@ -1,4 +1,4 @@
-import type { SourceCheck } from '../../registries/source-check.ts';
+import type { SourceCheck, SourceState } from '../../registries/source-check.ts';
 
 export const sources = 'Sources';
 export const furtherSources = 'Further sources';
@@ -10,27 +10,29 @@ export const sourcesInSteps = (count: number) =>
   count === 1 ? 'Press Steps for 1 more source.' : `Press Steps for ${count} more sources.`;
 
 /** What the registries say of a source. */
-export const sourceStates = {
+export const sourceStates: Readonly<
+  Record<SourceState | 'not_checked', { mark: string; word: string; many?: string }>
+> = {
   found: { mark: '✓', word: 'found' },
   retracted: { mark: '⛔', word: 'retracted' },
   withdrawn: { mark: '⛔', word: 'withdrawn' },
   partly_retracted: { mark: '⛔', word: 'partly retracted' },
-  concern: { mark: '⚠', word: 'expression of concern' },
+  concern: { mark: '⚠', word: 'expression of concern', many: 'expressions of concern' },
   corrected: { mark: '✎', word: 'corrected' },
-  superseded: { mark: '↑', word: 'newer version' },
-  other_title: { mark: '⚠', word: 'another title' },
+  superseded: { mark: '↑', word: 'newer version', many: 'newer versions' },
+  other_title: { mark: '⚠', word: 'another title', many: 'other titles' },
   not_found: { mark: '✗', word: 'not found' },
   not_checked: { mark: '–', word: 'not checked' },
-} as const;
+};
 
 /** How publishers begin the titles of what is retracted or withdrawn; without a mark after it, only capitals are no word of the title. */
 const TITLE_MARK =
-  /^\W*(?:(?:RETRACTED|WITHDRAWN|[Rr]etracted|[Ww]ithdrawn)(?:\s+(?:[Aa]rticle|ARTICLE|[Cc]hapter|CHAPTER|[Pp]aper|PAPER))?\s*[:\])]|(?:RETRACTED|WITHDRAWN)(?:\s+ARTICLE)?\s(?:\s*[-–—])?)\s*/;
+  /^\W*(?:(?:RETRACTED|WITHDRAWN|[Rr]etracted|[Ww]ithdrawn)(?:\s+(?:[Aa]rticle|ARTICLE|[Cc]hapter|CHAPTER|[Pp]aper|PAPER))?\s*[:\])]|(?:RETRACTED|WITHDRAWN)(?:\s+ARTICLE)?(?:\s(?:\s*[-–—])?|[–—]))\s*/;
 
 /** "retracted on 2010-02-06: Its title (1998)" */
 export function sourceFinding(check: Partial<SourceCheck>): string {
   const { state = 'not_checked', since, agency, title, year } = check;
-  const when = since === undefined ? '' : ` on ${since}`;
+  const when = since === undefined ? '' : ` ${since.length < 10 ? 'in' : 'on'} ${since}`;
   const where = agency === undefined ? '' : ` at ${agency}`;
   const isInTitle = state === 'retracted' || state === 'withdrawn';
   const shown = (isInTitle && title?.replace(TITLE_MARK, '')) || title;

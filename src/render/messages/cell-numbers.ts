@@ -22,8 +22,9 @@ const POWER = `e([+${MINUS}]?\\d+)|\\s?[×x·⋅*]\\s?10(?:${RAISED})`;
 const NUMBER = new RegExp(`^([<>≤≥]?)=?\\s*([+${MINUS}]?)\\s?(${DIGITS})(?:${POWER})?(.*)$`, 'isu');
 /** A power of ten alone, such as 10⁻⁸; 10-20 is a range. */
 const BARE_POWER = new RegExp(`^([<>≤≥]?=?\\s*)(10(?:${CARET}|[⁺⁻]?[${SUPERSCRIPTS}]+)$)`, 'u');
-/** What follows a number: its unit, and how uncertain it is, such as ± 0.2 or (95% CI 1.2–2.4). */
-const REST = /^(\s?[%‰°×x]|\s[\p{L}µ°%][\p{L}µ°%/·^⁻¹²³ -]{0,15})?(?:\s*(?:±|\+\/-|[([]).*\d.*)?$/su;
+const UNIT = '\\s?[%‰°×x]|\\s[\\p{L}µ°%][\\p{L}µ°%/·^⁻¹²³ -]{0,15}';
+/** What follows a number: how uncertain it is, such as ± 0.2 or (95% CI 1.2–2.4), and before or behind that its unit. */
+const REST = new RegExp(`^(${UNIT})?(?:\\s*(?:±|\\+/-|[([]).*\\d(?:.*[)\\]])?(${UNIT})?)?$`, 'su');
 
 /**
  * The number of a cell of a table in Markdown; undefined for any other text. An interval or an error in brackets or behind ± is
@@ -41,13 +42,15 @@ export function numberInCell(cell: string): CellNumber | undefined {
   const size = Number(digits.replace(/[,\u2009\u202f]/g, ''));
   const decimals = (afterPoint ?? bare ?? '').length;
   const power = (e ?? caret ?? raised ?? '0').replace(/[−–‐⁻]/g, '-').replace('⁺', '+');
+  const unit = (rest[1] ?? rest[2] ?? '').trim().replace(/^x$/, '×').replaceAll('\u03bc', '\u00b5');
+  // A bare 0 is nothing, or too small to be written; other whole numbers count something, unless they are percentages.
+  const isCount = power === '0' && decimals === 0 && unit !== '%';
   return {
     mantissa: sign !== '' && MINUS.includes(sign) ? -size : size,
     exponent: Number(power.replace(/[⁰¹²³⁴-⁹]/gu, (digit) => String(SUPERSCRIPTS.indexOf(digit)))),
-    // A bare 0 is nothing, or too small to be written; other whole numbers count something.
-    halfStep: power === '0' && decimals === 0 ? (size === 0 ? 0.0005 : 0) : 0.5 * 10 ** -decimals,
+    halfStep: isCount ? (size === 0 ? 0.0005 : 0) : 0.5 * 10 ** -decimals,
     bound: bound.replace('≤', '<').replace('≥', '>'),
-    unit: (rest[1] ?? '').trim().replace(/^x$/, '×').replaceAll('\u03bc', '\u00b5'),
+    unit,
   };
 }
 
@@ -62,7 +65,9 @@ export function doNumbersAgree(one: CellNumber, other: CellNumber): boolean | 'r
   const [a, b] = [scaled(one.mantissa, one), scaled(other.mantissa, other)];
   const apart = Math.abs(a - b) / 1.0001;
   const isClose = apart <= 0.01 * Math.max(Math.abs(a), Math.abs(b));
-  const isRounding = apart <= Math.max(scaled(one.halfStep, one), scaled(other.halfStep, other));
+  // A bound is meant as it is written.
+  const steps = [one, other].map((number) => (number.bound === '' ? scaled(number.halfStep, number) : 0));
+  const isRounding = apart <= Math.max(...steps);
   if (one.bound === '' && other.bound === '') return isClose || (isRounding && 'rounded');
   if (one.bound !== '' && other.bound !== '') return one.bound === other.bound && a === b ? true : undefined;
   const isAtMost = one.bound === '<' || other.bound === '>';

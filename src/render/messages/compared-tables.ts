@@ -40,6 +40,10 @@ const MAX_KEY_COLUMNS = 4;
 const IDENTIFIER =
   /(?:^|[\s_.-])(?:ids?|pmc?id|pubmed|entrez|accession|chr|chromosome|cluster|pos|position|residue|codon|tss|start|end|year|date|published|rank|index|unnamed: ?\d+)$|[a-z]ID$|^#?$/i;
 
+/** A range, an interval or a fraction, which differ from run to run, and a word that names one thing, such as a gene. */
+const RANGE = /^[^\p{L}\d]*\d[\d.,]*\D+\d/u;
+const ID_LIKE = /^(?=.*(?:\d|\p{Lu}{2}))\p{L}\S*$/u;
+
 /**
  * Compares the numbers of two answers, in their tables of the same columns, of which an answer may have only one: those of their
  * files, and those of their texts where no file has the same. Undefined if there is nothing to compare. Texts are not compared:
@@ -83,9 +87,20 @@ function tablesByColumns(tables: readonly string[][][]): Map<string, NamedTable>
     if (rows.length === 0 || isOdd || columns.length > MAX_COLUMNS) continue;
     const key = JSON.stringify(columns.toSorted());
     const isData = columns.length * rows.length > MAX_CELLS;
-    found.set(key, found.has(key) || isData ? undefined : { names, rows });
+    found.set(key, found.has(key) || isData ? undefined : { names, rows: withRepeatedNames(rows) });
   }
   return new Map([...found].flatMap(([key, table]) => (table === undefined ? [] : [[key, table] as const])));
+}
+
+/** Rows whose first cell is blank before a name have that of the row above, as tables with merged cells do. */
+function withRepeatedNames(rows: readonly string[][]): string[][] {
+  let name = '';
+  return rows.map((row) => {
+    const [first = '', second = ''] = row;
+    const isMerged = first.trim() === '' && second.trim() !== '' && numberInCell(second) === undefined;
+    name = isMerged ? name : first;
+    return [name, ...row.slice(1)];
+  });
 }
 
 function compareRows({ names, rows: first }: NamedTable, other: NamedTable) {
@@ -124,7 +139,7 @@ function rowKey(row: readonly string[], columns: readonly number[]): string {
 }
 
 /**
- * The columns that tell the rows of both tables apart: one of words, or as few of them as do, from the left; else those of words
+ * The columns that tell the rows of both tables apart: as few of words as do, from the left, and those of ids; else those of words
  * and of sizes with a unit, such as doses, or whole numbers in the first column, which is sure only if each row has its like. Of
  * tables of one row each, all words. Undefined if nothing does.
  */
@@ -143,21 +158,24 @@ function keyColumns(count: number, first: readonly string[][], second: readonly 
   const isKey = (keys: readonly number[]) => areApart(first, keys) && areApart(second, keys);
   const prefixes = (columns: readonly number[]) =>
     columns.slice(0, MAX_KEY_COLUMNS).map((_, last) => columns.slice(0, last + 1));
-  const single = words.filter((at) => isKey([at]));
-  const [named] = single;
-  if (named !== undefined)
-    return isOfOneMind(single, first, second) ? { keys: [named], isSure: true } : undefined;
-  const several = prefixes(words).find(isKey);
-  if (several !== undefined) return { keys: several, isSure: true };
-  const labelled = prefixes(labels).find(isKey);
+  const ranges = columnsOf((cell, at) => at > 0 && RANGE.test(plainCell(cell)));
+  const single = words.filter((at) => !ranges.includes(at) && isKey([at]));
+  const leading = words.findIndex((at) => !ranges.includes(at));
+  const named = prefixes(leading < 0 ? [] : words.slice(leading)).find(isKey) ?? single.slice(0, 1);
+  if (named.length > 0) {
+    const isOfOneMind = arePairedAlike([named, ...single.map((at) => [at])], first, second);
+    const ids = columnsOf((cell, at) => single.includes(at) && ID_LIKE.test(plainCell(cell)));
+    return isOfOneMind ? { keys: [...new Set([...named, ...ids])], isSure: true } : undefined;
+  }
+  const labelled = prefixes(labels.filter((at) => !ranges.includes(at))).find(isKey);
   return labelled && { keys: labelled, isSure: false };
 }
 
-/** Whether columns, of which each tells rows apart, pair the same rows where they pair any: else nobody can tell which name them. */
-function isOfOneMind(columns: readonly number[], first: readonly string[][], second: readonly string[][]) {
-  const places = columns.map((at) => new Map(second.map((row, place) => [rowKey(row, [at]), place])));
+/** Whether keys, of which each tells rows apart, pair the same rows where they pair any: else nobody can tell which names them. */
+function arePairedAlike(keys: readonly number[][], first: readonly string[][], second: readonly string[][]) {
+  const places = keys.map((key) => new Map(second.map((row, place) => [rowKey(row, key), place])));
   return first.every((row) => {
-    const found = columns.map((at, index) => places[index]?.get(rowKey(row, [at])));
+    const found = keys.map((key, index) => places[index]?.get(rowKey(row, key)));
     return new Set(found.filter((place) => place !== undefined)).size <= 1;
   });
 }

@@ -110,6 +110,14 @@ describe('two numbers', () => {
     ['<0.001', '>0.001', undefined],
     ['45%', '0.45', undefined],
     ['5 mg', '5 g', undefined],
+    ['<0.001', '0.0012', false],
+    ['<0.05', '0.054', false],
+    ['5%', '5.4%', 'rounded'],
+    ['5%', '6%', false],
+    ['1.8 ± 0.2 mg', '1800 ± 200 µg', undefined],
+    ['1.8 ± 0.2 mg', '1.8 mg ± 0.1', true],
+    ['12 (10–14) h', '720 (600–840) min', undefined],
+    ['12 (34%)', '12 (34.3%)', true],
   ] as const)('%s and %s: %s', (one, other, expected) => {
     expect(agree(one, other)).toBe(expected);
     expect(agree(other, one)).toBe(expected);

@@ -208,7 +208,59 @@ describe('two answers', () => {
     expect(line(answer(one), answer(one))).toContain('1 of 1 figure agrees within 1 %.');
   });
 
+  const rowsOf = (...lines: string[]): Rows => lines.map((one) => one.split(',').map((cell) => cell.trim()));
+
+  test.each<[string, Rows, Rows, string]>([
+    [
+      'no interval, even if nothing else is a word',
+      rowsOf('Dose (mg), Response, CI', '10, 1.20, 0.9–1.5', '20, 2.40, 2.0–2.8'),
+      rowsOf('Dose (mg), Response, CI', '10, 1.20, 0.8–1.6', '20, 2.90, 2.0–2.8'),
+      '1 of 2 figures agree within 1 %; Response of 20 differs: 2.40, 2.90.',
+    ],
+    [
+      'names beside intervals that other rows have',
+      rowsOf('Gene, OR, CI', 'A, 1.20, 0.9–1.5', 'B, 2.40, 2.0–2.8'),
+      rowsOf('Gene, OR, CI', 'A, 1.20, 2.0–2.8', 'B, 2.40, 0.9–1.5'),
+      '2 of 2 figures agree within 1 %.',
+    ],
+    [
+      'the name above, in a table with merged cells',
+      rowsOf('Gene, Time, FC', 'TP53, 24h, 1.8', ', 48h, 2.0', 'MYC, 24h, 3.0'),
+      rowsOf('Gene, Time, FC', 'MYC, 24h, 3.0', ', 48h, 4.0', 'TP53, 24h, 1.8'),
+      '2 of 2 figures agree within 1 %; 2 rows in one of the answers only.',
+    ],
+    [
+      'as few columns as do, beside remarks that differ from run to run',
+      rowsOf(
+        'Gene, Time, FC, Note',
+        'TP53, 24h, 1.8, early',
+        'TP53, 48h, 2.0, late',
+        'MYC, 24h, 3.0, strong',
+      ),
+      rowsOf(
+        'Gene, Time, FC, Note',
+        'TP53, 24h, 1.8, rises',
+        'TP53, 48h, 2.5, later',
+        'MYC, 24h, 3.0, robust',
+      ),
+      '2 of 3 figures agree within 1 %; FC of TP53, 48h differs: 2.0, 2.5.',
+    ],
+    [
+      'ids, too',
+      rowsOf('Cluster, Marker, FC', 'T cells, CD3D, 2.1', 'B cells, MS4A1, 3.0'),
+      rowsOf('Cluster, Marker, FC', 'T cells, IL7R, 3.4', 'B cells, MS4A1, 3.0'),
+      '1 of 1 figure agrees within 1 %; 2 rows in one of the answers only.',
+    ],
+  ])('identify rows by %s', (_, first, second, expected) => {
+    expect(line(answer(first), answer(second))).toBe(`Compared with the earlier answer: ${expected}`);
+  });
+
   test.each<[string, ComparedAnswer, ComparedAnswer]>([
+    [
+      'other genes at the same times',
+      answer(rowsOf('Gene, Time, FC', 'TP53, 24h, 1.8', 'TP53, 48h, 2.0')),
+      answer(rowsOf('Gene, Time, FC', 'MYC, 24h, 3.0', 'MYC, 48h, 4.0')),
+    ],
     ['other columns', answer(GENES), answer(GENES.map((row) => row.slice(0, 2)))],
     ['no table', answer(GENES), { text: 'TP53 rose by 1.8.', files: [] }],
     ['other rows', answer(GENES), answer([GENES[0] ?? [], ['BRCA1', '1.8', '0.02']])],

@@ -29,10 +29,10 @@ const begun = (unmetered: string) => sql<Stats['begun']>`
     select min(workspace) from turns union all
     select (select min(turns.workspace) from turns where turns.workspace > active.workspace) from active where workspace is not null)
   select coalesce(max(count), 0)::int as person, coalesce(max(total), 0)::int as workspace from active, lateral (
-    select count(*) filter (where asked_by <> ${unmetered}) as count, sum(count(*)) over () as total
+    select count(*) filter (where asked_by not in (${unmetered}, '')) as count, sum(count(*)) over () as total
     from turns where turns.workspace = active.workspace and started_at > now() - interval '1 hour' group by asked_by) as begun`;
 
-/** Counts messages, turns, ratings and renewals for operators, on indexes. `unmetered`: who has no quota as a person. */
+/** Counts messages, turns, ratings and renewals for operators, on indexes. `unmetered`: who has no quota as a person, as nobody has who was forgotten. */
 export async function readStats(db: Kysely<Tables>, unmetered: string): Promise<Stats> {
   const counts = await sql<Waiting & Stats['feedback'] & Stats['renewals']>`
     select * from (

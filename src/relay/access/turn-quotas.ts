@@ -16,7 +16,7 @@ const HOUR_MS = 60 * 60_000;
  */
 const MAX_AN_HOUR = 30;
 
-/** In the order in which they are told. */
+/** In the order in which they are told, if they last as long. */
 const LIMITS = ['hourPerson', 'atOncePerson', 'hourWorkspace', 'atOnceWorkspace'] as const;
 
 /** Begins a message's turn, or refuses the message beyond a quota. `passedOnBy`: the running turn that sends it. */
@@ -104,7 +104,7 @@ export function largestFile({ maxFileBytes }: Pick<FileLimits, 'maxFileBytes'>):
   return Math.min(maxFileBytes, 1_000_000_000);
 }
 
-/** The first limit that another turn of a writer would exceed. Of a workflow's steps, which are nobody's, only the workspace's count. */
+/** The limit that another turn of a writer would exceed: of several by the hour the one that lasts longest, else the first. Of a workflow's steps, which are nobody's, only the workspace's count. */
 export async function exceededQuota(
   turnUsage: Store['turnUsage'],
   workspace: string,
@@ -117,9 +117,12 @@ export async function exceededQuota(
 
 function firstExceeded(used: readonly LimitUse[]): QuotaExceeded | undefined {
   const reached = used.filter(({ count, most }) => count >= most);
-  const first = reached.toSorted((a, b) => LIMITS.indexOf(a.limit) - LIMITS.indexOf(b.limit))[0];
+  const told = reached.toSorted((a, b) => LIMITS.indexOf(a.limit) - LIMITS.indexOf(b.limit));
+  const hourly = told.filter(({ limit }) => limit === 'hourPerson' || limit === 'hourWorkspace');
+  // Of two, the one that lasts longer.
+  const [first] = [...hourly.toSorted((a, b) => Number(b.began_at) - Number(a.began_at)), ...told];
   if (first === undefined) return undefined;
   const { limit, most, began_at, now } = first;
-  const isHourly = limit === 'hourPerson' || limit === 'hourWorkspace';
-  return { limit, most, waitMs: isHourly && began_at ? began_at.getTime() + HOUR_MS - now.getTime() : null };
+  const endsAt = hourly.length > 0 && began_at ? began_at.getTime() + HOUR_MS : undefined;
+  return { limit, most, waitMs: endsAt === undefined ? null : endsAt - now.getTime() };
 }

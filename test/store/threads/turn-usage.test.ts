@@ -122,6 +122,19 @@ describe('one more turn', () => {
     expect(await exceeded(elsewhere, 'U1', all)).toBeUndefined();
   });
 
+  test('names of two quotas by the hour the one that lasts longer, before one without a time', async () => {
+    const workspace = newWorkspace();
+    await turn(workspace, 'U1', 55, 'finished');
+    await turn(workspace, 'U2', 10, 'running');
+    const both = { hourPerson: 1, hourWorkspace: 1, atOnceWorkspace: 1 };
+    const found = await exceeded(workspace, 'U1', both);
+    expect(found).toMatchObject({ limit: 'hourWorkspace' });
+    expect(waitMinutes(found)).toBe(50);
+    expect(await exceeded(workspace, 'U1', { hourPerson: 1, atOncePerson: 1 })).toMatchObject({
+      limit: 'hourPerson',
+    });
+  });
+
   test("names the person's own quota before the workspace's", async () => {
     const workspace = newWorkspace();
     await turn(workspace, 'U1', 1, 'running');
@@ -145,6 +158,8 @@ test('the turns of the last hour are counted for each person and workspace, and 
   await begin(busy, 'U2', [5]);
   for (let index = 0; index < 12; index += 1) await begin(wide, `U${index}`, [30]);
   await begin(wide, 'B-NOBODY', Array<number>(20).fill(30));
+  // Of people who were forgotten.
+  await begin(wide, '', Array<number>(15).fill(30));
   const limits = { ...unlimited, hourPerson: 8, hourWorkspace: 30 };
   const counts = async (workspace: string, person: string) =>
     (await store.turnUsage.used(workspace, person, limits, 3_600_000)).map(({ limit, count }) => [
@@ -160,7 +175,7 @@ test('the turns of the last hour are counted for each person and workspace, and 
   await expectCounts(busy, 'U1', 8, 10);
   await expectCounts(busy, 'U2', 1, 10);
   await expectCounts(busy, 'U3', 0, 10);
-  expect((await readStats(kysely, 'B-NOBODY')).begun).toEqual({ person: 9, workspace: 32 });
+  expect((await readStats(kysely, 'B-NOBODY')).begun).toEqual({ person: 9, workspace: 47 });
   await kysely.deleteFrom('turns').execute();
   expect((await readStats(kysely, 'B-NOBODY')).begun).toEqual({ person: 0, workspace: 0 });
   await expectCounts(quiet, 'U1', 0, 0);

@@ -17,7 +17,7 @@ const MAX_LINE = 600;
 const COMMON = new Set(
   (
     'with from that this these those were have been which their than then also into about between among after before using used study studies analysis paper article report journal results pubmed pmid pmcid http https ' +
-    'read view open access available full text version publisher published website supplementary abstract abstracts poster presentation presentations proceedings editorial letter comment correspondence reply'
+    'read view open access available full text version publisher published website supplementary abstract abstracts poster presentation presentations proceedings editorial letter comment correspondence reply epub'
   ).split(' '),
 );
 /** Inflections and the like begin with the same letters. */
@@ -47,19 +47,21 @@ export function besideId(text: string, at: number): Beside {
 
 /** Words of a title that an answer gives, at least. */
 const MIN_TITLE_WORDS = 3;
-/** The link of the id, and words in quotation marks before it that do not go on a sentence. */
+/** The link of the id, and words in quotation marks before it that begin a line or are called a paper. */
 const LINKED = /\[(\p{Lu}[^\]\n]{10,300})\]\(<?$/u;
 const QUOTED = /[“"„«](\p{Lu}[^“”"„«»\n]{10,300})[”"“»]/u;
 const QUOTED_LAST = new RegExp(
-  `(?<!(?:[:,]|\\bthat)\\s{0,3})${QUOTED.source}[^\\p{L}\\n]*(?:(?:doi|DOI|PMID)\\P{L}*)?$`,
-  'u',
+  `(?<=^[^\\p{L}\\n]*|\\b(?:[Ss]ee|[Ii]n|paper|article|study|review|titled|and)\\s)${QUOTED.source}[^\\p{L}\\n]*(?:(?:doi|DOI|PMID)\\P{L}*)?$`,
+  'mu',
 );
+/** What stands behind the last id of a text. */
+const BEHIND_ID = /.*(?:10\.\d{4,9}\/\S+|\bPMID\W{1,3}\d+)(.*)$/su;
 /** What is no title of a link: a name with others, a year, and what a paper is called. */
 const NO_LABEL =
   /^\p{Lu}[\p{L}’'-]+(?:,| and | & )|\d|\bet al\b|\b(?:papers?|articles?|preprints?|report|website|page)\b/u;
 /** An entry of a list, and what is no title there: names with initials, journals with numbers, years. */
 const ENTRY = /^\s*(?:(\d{1,3}[.)]|\(\d{1,3}\)|\\?\[\^?\d{1,3}\\?\]:?)|[-*+•])\s+(?=\S)/;
-const NO_TITLE = /\d|\bet al\b/;
+const NO_TITLE = /(?:^|[\s(])\d|\bet al\b/;
 /** Names and journals have fewer words in lower case than two. */
 const LOWER_CASE = /(?<!\p{L})\p{Ll}{4,}/gu;
 /** Words of sentences about papers. Titles seldom have them. */
@@ -72,7 +74,7 @@ const VOLUME = /\d\s?[;:(]\s?\d|\d\*{0,2}\)?, \*{0,2}[a-z]?\d|\b(?:vol|pp?)\. ?\
 const YEAR = /\b(?:19|20)\d\d\b/;
 /** Words of titles in other languages than English, in which a registry may have a title that is cited in English, or the other way round. */
 const FOREIGN =
-  /(?<!\p{L})(?:der|die|das|und|zur|zum|von|über|bei|eine[rs]?|mit|les?|la|des|du|et(?! al)|une?|sur|chez|el|los|las|del|y|por|il|di|della|nel|dos|da|em|het|een|van|voor|och|hos|på)(?!\p{L})/iu;
+  /(?<!\p{L})(?:der|die|das|und|zur|zum|von|über|bei|durch|für|eine[rs]?|mit|de(?! novo)|les?|la|des|du|et(?! al)|une?|sur|chez|el|los|las|del|y|por|il|di|dell[ae]|nel|dos|da|em|het|een|van|voor|och|hos|på|oraz|się)(?!\p{L})/iu;
 
 /**
  * Whether a title has no word in common with what stands beside its id, where that gives a title: a link's or a quoted one, or
@@ -95,6 +97,9 @@ function endsWithTitle(text: string): boolean {
   const label = LINKED.exec(text)?.[1];
   if (label !== undefined) return !NO_LABEL.test(label) && isLong(label, isSentence(label) ? undefined : 5);
   if (isTitle(QUOTED_LAST.exec(text)?.[1])) return true;
+  // Another id has what stands before it.
+  const words = BEHIND_ID.exec(text)?.[1]?.match(/\p{L}{4,}/gu) ?? [];
+  if (words.some((word) => !COMMON.has(word.toLowerCase()))) return false;
   const [marker = '', number] = ENTRY.exec(text) ?? [];
   const named = text.slice(marker.length).trim();
   const rest = named.replace(AUTHORS, '');

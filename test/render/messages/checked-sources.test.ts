@@ -139,6 +139,15 @@ describe('a source', () => {
       '1. Smith J. Über Motten, deren Flügel und den Winter. Ann Zool. 2012;7:1. doi:10.1371/journal.pone.0033693',
       'found',
     ],
+    ['He called it “Years of patient moth watching” (doi:10.1371/journal.pone.0033693).', 'found'],
+    [
+      '1. Rossi M. Ali delle falene invernali italiane. Ann Zool. 2012;7:1. doi:10.1371/journal.pone.0033693',
+      'found',
+    ],
+    [
+      '1. Smith J. COVID-19 among winter moths of Kent. Zool. 2012;7:1. doi:10.1371/journal.pone.0033693',
+      'other_title',
+    ],
     [
       '[^1]: Smith J. Moths in winter, and their wings. Ann Zool. 2012;7:1. doi:10.1371/journal.pone.0033693',
       'other_title',
@@ -155,9 +164,10 @@ describe('a source', () => {
     expect(stateIn(text, 'Dopamine Neurons of Mice')).toBe(state);
   });
 
-  test('is not another one beside a title that a further id of the line has', () => {
-    const text =
-      '“Moths in winter, and their wings” (doi:10.1234/moths.1) and [Smith 2012](https://doi.org/10.1371/journal.pone.0033693)';
+  test.each([
+    '“Moths in winter, and their wings” (doi:10.1234/moths.1) and [Smith 2012](https://doi.org/10.1371/journal.pone.0033693)',
+    '1. Smith J. Moths in winter, and their wings. Zool. 2012;7:1. doi:10.1234/moths.1; also Miller J, doi:10.1371/journal.pone.0033693',
+  ])('is not another one beside a title that a further id of the line has: %s', (text) => {
     const { listed } = listedSources(answer(text));
     const checks = comparedChecks(listed, {
       'doi:10.1371/journal.pone.0033693': check({ title: 'Dopamine Neurons of Mice' }),

@@ -50,7 +50,6 @@ export function readSummary({ title, pubdate, sortpubdate, pubtype, references }
   latest.sort((one, other) => (other.since ?? '').localeCompare(one.since ?? ''));
   return {
     ...{ since: undefined, see: undefined, ...latest[0], state },
-    // The brackets of a translated one stay.
     title: shortTitle(title.replace(/\.$/, '')),
     year: year === undefined ? undefined : Number(year),
   };

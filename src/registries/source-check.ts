@@ -58,9 +58,9 @@ export function shortTitle(title = ''): string | undefined {
 
 const RETRACTED_TITLE =
   /^\W*(?:[Rr](?:etracted|ETRACTED)(?:\s+(?:[Aa]rticle|ARTICLE|[Pp]aper|PAPER|[Cc]hapter|CHAPTER))?\s*[:\])]|RETRACTED[\s—–])/;
-const WITHDRAWN_TITLE = /^\W*(?:withdrawn|removed|temporary removal)(?:\s+article)?\s*[:\])]/i;
 /** What a work is by the mark that publishers put before its title; a publisher's own notice may have it, too. */
 export function stateInTitle(title = ''): 'retracted' | 'withdrawn' | undefined {
   if (RETRACTED_TITLE.test(title)) return 'retracted';
-  return WITHDRAWN_TITLE.test(title) ? 'withdrawn' : undefined;
+  const isWithdrawn = /^\W*(?:withdrawn|removed|temporary removal)(?:\s+article)?\s*[:\])]/i.test(title);
+  return isWithdrawn ? 'withdrawn' : undefined;
 }

@@ -32,7 +32,7 @@ const begun = (unmetered: string) => sql<Stats['begun']>`
     select count(*) filter (where asked_by not in (${unmetered}, '')) as count, sum(count(*)) over () as total
     from turns where turns.workspace = active.workspace and started_at > now() - interval '1 hour' group by asked_by) as begun`;
 
-/** Counts messages, turns, ratings and renewals for operators, on indexes. `unmetered`: who has no quota as a person, as nobody has who was forgotten. */
+/** Counts messages, turns, ratings and renewals for operators, on indexes. `unmetered`: who has no quota as a person. */
 export async function readStats(db: Kysely<Tables>, unmetered: string): Promise<Stats> {
   const counts = await sql<Waiting & Stats['feedback'] & Stats['renewals']>`
     select * from (

@@ -104,7 +104,7 @@ export function largestFile({ maxFileBytes }: Pick<FileLimits, 'maxFileBytes'>):
   return Math.min(maxFileBytes, 1_000_000_000);
 }
 
-/** The limit that another turn of a writer would exceed: of several by the hour the one that lasts longest, else the first. Of a workflow's steps, which are nobody's, only the workspace's count. */
+/** The limit that another turn would exceed, of two by the hour the longer. A workflow's steps count for the workspace alone. */
 export async function exceededQuota(
   turnUsage: Store['turnUsage'],
   workspace: string,
@@ -119,7 +119,6 @@ function firstExceeded(used: readonly LimitUse[]): QuotaExceeded | undefined {
   const reached = used.filter(({ count, most }) => count >= most);
   const told = reached.toSorted((a, b) => LIMITS.indexOf(a.limit) - LIMITS.indexOf(b.limit));
   const hourly = told.filter(({ limit }) => limit === 'hourPerson' || limit === 'hourWorkspace');
-  // Of two, the one that lasts longer.
   const [first] = [...hourly.toSorted((a, b) => Number(b.began_at) - Number(a.began_at)), ...told];
   if (first === undefined) return undefined;
   const { limit, most, began_at, now } = first;

@@ -66,7 +66,7 @@ export function moreAbout({ state, see }: SourceCheck): { url: string; text: str
 /** "8 sources: 6 found, 1 retracted (2019), 1 not found" */
 function summaryOf(listed: readonly Source[], checks: SourceChecks): string {
   const found = listed.map(({ id }) => id && checks[id]);
-  const counts = Object.entries(strings.sourceStates).flatMap(([state, { word, many = word }]) => {
+  const counts = Object.entries(strings.sourceStates).flatMap(([state, { word, many }]) => {
     const those = found.filter((check) => (check?.state ?? 'not_checked') === state);
     const years = state === 'retracted' ? those.flatMap((check) => check?.since?.slice(0, 4) ?? []) : [];
     const when = years.length === 0 ? '' : ` (${[...new Set(years)].sort().join(', ')})`;
@@ -97,8 +97,7 @@ export function replacementRequest(checks: SourceChecks): string | undefined {
 
 /** What is known of each source; a title that shares nothing with the one that the answer gives beside the id is another one. */
 export function comparedChecks(sources: readonly Source[], known: SourceChecks): SourceChecks {
-  const compared = sources.flatMap((source) => {
-    const { id } = source;
+  const compared = sources.flatMap(({ id, ...source }) => {
     const check = id && known[id];
     if (check === undefined) return [];
     const told = { ...check, title: check.title && readableTitle(check.title) };

@@ -40,7 +40,7 @@ const MAX_KEY_COLUMNS = 4;
 const IDENTIFIER =
   /(?:^|[\s_.-])(?:ids?|pmc?id|pubmed|entrez|accession|chr|chromosome|cluster|pos|position|residue|codon|tss|start|end|year|date|published|rank|index|unnamed: ?\d+)$|[a-z]ID$|^#?$/i;
 
-/** A range, an interval or a fraction, which differ from run to run, and a word that names one thing, such as a gene. */
+/** A range, an interval or a fraction, which differ from run to run, and a word such as that of a gene. */
 const RANGE = /^[^\p{L}\d]*\d[\d.,]*\D+\d/u;
 const ID_LIKE = /^(?=.*(?:\d|\p{Lu}{2}))\p{L}\S*$/u;
 
@@ -95,11 +95,10 @@ function tablesByColumns(tables: readonly string[][][]): Map<string, NamedTable>
 /** Rows whose first cell is blank before a name have that of the row above, as tables with merged cells do. */
 function withRepeatedNames(rows: readonly string[][]): string[][] {
   let name = '';
-  return rows.map((row) => {
-    const [first = '', second = ''] = row;
-    const isMerged = first.trim() === '' && second.trim() !== '' && numberInCell(second) === undefined;
-    name = isMerged ? name : first;
-    return [name, ...row.slice(1)];
+  return rows.map(([first = '', ...rest]) => {
+    const [next = ''] = rest;
+    if (first.trim() !== '' || next.trim() === '' || numberInCell(next) !== undefined) name = first;
+    return [name, ...rest];
   });
 }
 

@@ -24,7 +24,7 @@ export interface Source extends Beside {
 }
 
 /** A page that a text names, and where: `label` is the id that leads there. */
-interface Find extends Partial<Beside> {
+interface Find {
   at: number;
   url: string;
   label?: string | undefined;
@@ -69,7 +69,7 @@ export function sourcesOf(blocks: readonly ContentBlock[]): readonly Source[] {
 
 function findSources(blocks: readonly ContentBlock[]): Source[] {
   const found = new Map<string, Source>();
-  const addAll = (finds: readonly Find[], numberOf: (find: Find) => number | undefined = () => undefined) => {
+  const addAll = (finds: readonly Find[], about: (find: Find) => Partial<Source> = () => ({})) => {
     for (const find of finds) {
       const { href, host, pathname, search, hash } = new URL(find.url);
       const query = search.replace(/[?&]utm_[^&]*/g, '').replace(/^&/, '?');
@@ -77,24 +77,24 @@ function findSources(blocks: readonly ContentBlock[]): Source[] {
       const route = /^#[!/]/.test(hash) ? hash : '';
       const key = (workOf(withoutWww(host + pathname)) ?? withoutWww(`${host}${rest}${route}`)).toLowerCase();
       const known = found.get(key);
-      const number = known?.number || (numberOf(find) ?? 0);
       if (known === undefined && found.size >= MAX_FOUND) return;
+      const told = about(find);
+      const number = known?.number || (told.number ?? 0);
       const label = find.label ?? `${host}${shorten(rest, MAX_PATH_LENGTH)}`;
       const id = sourceId(withoutWww(host), pathname, label);
-      const beside = `${known?.beside ?? ''}\n${find.beside ?? ''}`.slice(0, MAX_BESIDE);
-      const isTitled = known?.isTitled === true || find.isTitled === true;
+      const beside = `${known?.beside ?? ''}\n${told.beside ?? ''}`.slice(0, MAX_BESIDE);
+      const isTitled = known?.isTitled === true || told.isTitled === true;
       found.set(key, { url: href, label, id, ...known, number, beside, isTitled });
     }
   };
   const text = answerToSearch(wholeWords(answerText(blocks), MAX_SEARCHED));
-  const named = pagesIn(text, false).map((find) => ({ ...find, ...besideId(text, find.at) }));
+  const named = pagesIn(text, false);
   const places = named.map(({ at }) => at);
   const references = numberedReferences(text, places);
   addAll(named, ({ at }) => {
     const label = /\[\\?\[?(\d{1,3})\\?\]?\]\(<?$/.exec(text.slice(Math.max(0, at - 10), at))?.[1];
-    return label === undefined
-      ? references.find(({ from, to }) => from <= at && at < to)?.number
-      : Number(label);
+    const entry = references.find(({ from, to }) => from <= at && at < to);
+    return { number: label === undefined ? (entry?.number ?? 0) : Number(label), ...besideId(text, at) };
   });
   let left = MAX_SEARCHED;
   for (const block of blocks) {

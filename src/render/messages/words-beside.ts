@@ -15,10 +15,9 @@ const BEGINS = /^\s*(?:[-*+>|]|#{1,6} |\d{1,3}[.)]|\\?\[|$)/;
 const MAX_LINE = 600;
 /** Words of any text about papers. */
 const COMMON = new Set(
-  (
-    'with from that this these those were have been which their than then also into about between among after before using used study studies analysis paper article report journal results pubmed pmid pmcid http https ' +
-    'read view open access available full text version publisher published website supplementary abstract abstracts poster presentation presentations proceedings editorial letter comment correspondence reply epub'
-  ).split(' '),
+  'with from that this these those were have been which their than then also into about between among after before using used study studies analysis paper article report journal results pubmed pmid pmcid http https read view open access available full text version publisher published website supplementary abstract abstracts poster presentation presentations proceedings editorial letter comment correspondence reply epub'.split(
+    ' ',
+  ),
 );
 /** Inflections and the like begin with the same letters. */
 const STEM_LENGTH = 5;
@@ -45,34 +44,24 @@ export function besideId(text: string, at: number): Beside {
   return { beside: [...lines, line].join('\n'), isTitled };
 }
 
-/** Words of a title that an answer gives, at least. */
-const MIN_TITLE_WORDS = 3;
 /** The link of the id, and words in quotation marks before it that begin a line or are called a paper. */
 const LINKED = /\[(\p{Lu}[^\]\n]{10,300})\]\(<?$/u;
 const QUOTED = /[“"„«](\p{Lu}[^“”"„«»\n]{10,300})[”"“»]/u;
-const QUOTED_LAST = new RegExp(
-  `(?<=^[^\\p{L}\\n]*|\\b(?:[Ss]ee|[Ii]n|paper|article|study|review|titled|and)\\s)${QUOTED.source}[^\\p{L}\\n]*(?:(?:doi|DOI|PMID)\\P{L}*)?$`,
-  'mu',
-);
-/** What stands behind the last id of a text. */
-const BEHIND_ID = /.*(?:10\.\d{4,9}\/\S+|\bPMID\W{1,3}\d+)(.*)$/su;
+const QUOTED_LAST =
+  /[“"„«](?<=(?:^[^\p{L}\n]{0,20}|\b(?:[Ss]ee|[Ii]n|paper|article|study|review|titled|and)\s).)(\p{Lu}[^“”"„«»\n]{10,300})[”"“»]\P{L}*(?:(?:doi|DOI|PMID)\P{L}*)?(?!.|\n)/mu;
 /** What is no title of a link: a name with others, a year, and what a paper is called. */
 const NO_LABEL =
   /^\p{Lu}[\p{L}’'-]+(?:,| and | & )|\d|\bet al\b|\b(?:papers?|articles?|preprints?|report|website|page)\b/u;
 /** An entry of a list, and what is no title there: names with initials, journals with numbers, years. */
 const ENTRY = /^\s*(?:(\d{1,3}[.)]|\(\d{1,3}\)|\\?\[\^?\d{1,3}\\?\]:?)|[-*+•])\s+(?=\S)/;
 const NO_TITLE = /(?:^|[\s(])\d|\bet al\b/;
-/** Names and journals have fewer words in lower case than two. */
-const LOWER_CASE = /(?<!\p{L})\p{Ll}{4,}/gu;
 /** Words of sentences about papers. Titles seldom have them. */
-const PROSE =
-  /\b(?:is|are|was|were|been|has|have|had|did|does|can|could|will|would|may|might|we|our|it|they|he|she)\b/i;
+const PROSE = /\b(?:is|are|was|were|has|have|had|did|does|can|could|will|would|may|might|we|our|it|they)\b/i;
 /** The names with initials that a reference begins with. */
 const AUTHORS = /^(?:\p{Lu}[\p{L}’'-]+,? (?:\p{Lu}\.?-?){1,3}[,;.&]?\s+(?:and\s+|&\s+)?)+/u;
-/** The volume, issue or pages of a reference, and its year. */
+/** The volume, issue or pages of a reference. */
 const VOLUME = /\d\s?[;:(]\s?\d|\d\*{0,2}\)?, \*{0,2}[a-z]?\d|\b(?:vol|pp?)\. ?\d/i;
-const YEAR = /\b(?:19|20)\d\d\b/;
-/** Words of titles in other languages than English, in which a registry may have a title that is cited in English, or the other way round. */
+/** Words of titles in other languages than English: a registry may have one that is cited in English. */
 const FOREIGN =
   /(?<!\p{L})(?:der|die|das|und|zur|zum|von|über|bei|durch|für|eine[rs]?|mit|de(?! novo)|les?|la|des|du|et(?! al)|une?|sur|chez|el|los|las|del|y|por|il|di|dell[ae]|nel|dos|da|em|het|een|van|voor|och|hos|på|oraz|się)(?!\p{L})/iu;
 
@@ -83,39 +72,37 @@ const FOREIGN =
 export function isOtherTitle(title: string, { beside, isTitled }: Beside): boolean {
   const [titleStems, besideStems] = [stemsOf(title), stemsOf(beside)];
   // PubMed has the titles that it translated in brackets.
-  if (!isTitled || titleStems.size < MIN_WORDS || /^\[|^$/.test(title)) return false;
-  return (
-    !FOREIGN.test(title) && !FOREIGN.test(beside) && ![...titleStems].some((stem) => besideStems.has(stem))
-  );
+  const isComparable =
+    titleStems.size >= MIN_WORDS && !title.startsWith('[') && !FOREIGN.test(`${title} ${beside}`);
+  return isTitled && isComparable && ![...titleStems].some((stem) => besideStems.has(stem));
 }
 
 /** Whether a text up to an id gives a title of what the id names. */
 function endsWithTitle(text: string): boolean {
-  const isLong = (words = '', least = MIN_TITLE_WORDS) => stemsOf(words).size >= least;
+  const isLong = (words = '', least = 3) => stemsOf(words).size >= least;
   const isTitle = (words = '') => isLong(words) && !PROSE.test(words);
-  const isSentence = (words: string) => (words.match(LOWER_CASE)?.length ?? 0) > 1;
+  // Names and journals have fewer words in lower case.
+  const isSentence = (words: string) => (words.match(/(?<!\p{L})\p{Ll}{4,}/gu)?.length ?? 0) > 1;
   const label = LINKED.exec(text)?.[1];
   if (label !== undefined) return !NO_LABEL.test(label) && isLong(label, isSentence(label) ? undefined : 5);
   if (isTitle(QUOTED_LAST.exec(text)?.[1])) return true;
   // Another id has what stands before it.
-  const words = BEHIND_ID.exec(text)?.[1]?.match(/\p{L}{4,}/gu) ?? [];
+  const words = /.*(?:10\.\d{4,9}\/\S+|\bPMID\W{1,3}\d+)(.*)$/su.exec(text)?.[1]?.match(/\p{L}{4,}/gu) ?? [];
   if (words.some((word) => !COMMON.has(word.toLowerCase()))) return false;
   const [marker = '', number] = ENTRY.exec(text) ?? [];
   const named = text.slice(marker.length).trim();
   const rest = named.replace(AUTHORS, '');
   const pieces = rest.split(/(?<=[.?!][*_"”)]{0,3})\s+/);
   const at = pieces.findIndex((piece) => !NO_TITLE.test(piece) && isSentence(piece) && isTitle(piece));
-  const quoted = QUOTED.exec(rest);
-  const isQuoted = quoted !== null && isTitle(quoted[1]);
+  const [quoted = ''] = [QUOTED.exec(rest)?.[1]].filter(isTitle);
   // After a title stand its journal, and then its volume or year.
-  const after = isQuoted
-    ? quoted.input.slice(quoted.index + quoted[0].length)
-    : pieces.slice(at + 1).join(' ');
-  if (!isQuoted && at < 0) return false;
+  const after = quoted === '' ? pieces.slice(at + 1).join(' ') : (rest.split(quoted)[1] ?? '');
+  if (quoted === '' && at < 0) return false;
   if (number !== undefined && at === 0 && /^\P{L}*(?:(?:doi|pmid)\P{L}*)?$/iu.test(after)) return true;
-  const isLed = rest !== named;
-  const isReference = VOLUME.test(after) ? isLed || number !== undefined : isLed && YEAR.test(after);
-  return isReference && /^[\s,.*_“"[(]*\p{L}/u.test(after);
+  const isReference = VOLUME.test(after)
+    ? rest !== named || number !== undefined
+    : /\b(?:19|20)\d\d\b/.test(after) && rest !== named;
+  return isReference && /^[\s,.*_“”"[(]*\p{L}/u.test(after);
 }
 
 /** The beginnings of the words that mean something: not those of ids and addresses. */

@@ -1,4 +1,4 @@
-import type { SourceCheck, SourceState } from '../../registries/source-check.ts';
+import type { SourceCheck } from '../../registries/source-check.ts';
 
 export const sources = 'Sources';
 export const furtherSources = 'Further sources';
@@ -9,21 +9,19 @@ export const firstSourcesOnly = (count: number) =>
 export const sourcesInSteps = (count: number) =>
   count === 1 ? 'Press Steps for 1 more source.' : `Press Steps for ${count} more sources.`;
 
-/** What the registries say of a source. */
-export const sourceStates: Readonly<
-  Record<SourceState | 'not_checked', { mark: string; word: string; many?: string }>
-> = {
-  found: { mark: '✓', word: 'found' },
-  retracted: { mark: '⛔', word: 'retracted' },
-  withdrawn: { mark: '⛔', word: 'withdrawn' },
-  partly_retracted: { mark: '⛔', word: 'partly retracted' },
+/** What the registries say of a source; `many` of several. */
+export const sourceStates = {
+  found: { mark: '✓', word: 'found', many: 'found' },
+  retracted: { mark: '⛔', word: 'retracted', many: 'retracted' },
+  withdrawn: { mark: '⛔', word: 'withdrawn', many: 'withdrawn' },
+  partly_retracted: { mark: '⛔', word: 'partly retracted', many: 'partly retracted' },
   concern: { mark: '⚠', word: 'expression of concern', many: 'expressions of concern' },
-  corrected: { mark: '✎', word: 'corrected' },
+  corrected: { mark: '✎', word: 'corrected', many: 'corrected' },
   superseded: { mark: '↑', word: 'newer version', many: 'newer versions' },
   other_title: { mark: '⚠', word: 'another title', many: 'other titles' },
-  not_found: { mark: '✗', word: 'not found' },
-  not_checked: { mark: '–', word: 'not checked' },
-};
+  not_found: { mark: '✗', word: 'not found', many: 'not found' },
+  not_checked: { mark: '–', word: 'not checked', many: 'not checked' },
+} as const;
 
 /** How publishers begin the titles of what is retracted or withdrawn; without a mark after it, only capitals are no word of the title. */
 const TITLE_MARK =

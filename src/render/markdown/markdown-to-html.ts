@@ -7,6 +7,7 @@ import { escapeHtml, unescapeHtml } from '../text-format.ts';
 import { bareAddresses, ESCAPE, withDoiMarks } from './bare-address.ts';
 import { baseName, figureOf } from './figures.ts';
 import { BLOCK_MARKS } from './literal-marks.ts';
+import { hasDelimiterRow } from './markdown-node.ts';
 import { spanType } from './math.ts';
 import { limitNesting, markdownSyntax } from './parse-markdown.ts';
 import { unicodeFormula } from './unicode-math.ts';
@@ -68,7 +69,18 @@ const numbers: HtmlExtension = {
     },
   },
 };
-const HTML = [gfmHtml(), allCells, spans, addresses, numbers];
+/** Keeps line ends of code that follows text in an item of a tight list: the compiler would leave them out. */
+const codeLines: HtmlExtension = {
+  enter: {
+    codeFencedFence() {
+      this.setData('slurpAllLineEndings');
+    },
+    codeFlowValue() {
+      this.setData('slurpAllLineEndings');
+    },
+  },
+};
+const HTML = [gfmHtml(), allCells, spans, addresses, numbers, codeLines];
 
 function spanHtml(source: string): string {
   if (spanType(source) === 'lineBreak') return '<br>';
@@ -82,11 +94,13 @@ function spanHtml(source: string): string {
 
 const LINK = /<a href="([^"]*)"[^>]*>([\s\S]*?)<\/a>/g;
 
-/** Characters after which a text is cut at its next empty line, and where it is cut in any case: one piece is one slice. */
+/** Characters after which a text is cut at its next block or item, and where it is cut in any case: one piece is one slice. */
 const PIECE_CHARACTERS = 4_000;
 const MAX_PIECE_CHARACTERS = 8_000;
 /** The parser takes quadratic time for short lines. */
 const MAX_PIECE_LINES = 400;
+/** A longer header of a table is not repeated. */
+const MAX_HEAD_LENGTH = 1_500;
 /** Most cells of the tables of a piece: a crafted one has thousands of columns, and rows without cells, which HTML gets. */
 const MAX_CELLS = 16_000;
 const DELIMITER_ROW = /^[ \t>]*[|:-][ \t|:-]*$/gm;
@@ -135,22 +149,44 @@ function limitTables(text: string): string {
   return text.replace(DELIMITER_ROW, (row) => (row.split('|').length * lines > MAX_CELLS ? `x${row}` : row));
 }
 
-/** The text in pieces, cut at empty lines outside of code. What is code stays code where it must be cut. */
+/** The beginning of an item of a list that stands in no other. */
+const ITEM = /^(?:[-+*]|\d{1,9}[.)])[ \t]/;
+
+/** Whether a block that stands in no other begins with a line, or a further item of a list does. */
+function beginsBlock(line: string, before: string): boolean {
+  return before.trim() === ''
+    ? /^\S/.test(line)
+    : ITEM.test(line) && (ITEM.test(before) || /^\s/.test(before));
+}
+
+/** The text in pieces, cut between blocks. Where code or a table must be cut, its fence or its header is repeated. */
 function* pieces(text: string): Generator<string> {
   let piece = '';
   let lines = 0;
   let fence = '';
+  let head = '';
+  let opener = '';
+  let before = '';
   for (const { 0: line } of text.matchAll(LINE)) {
-    piece += line;
+    if (fence === '' && piece.length > PIECE_CHARACTERS && beginsBlock(line, before)) {
+      yield piece;
+      piece = '';
+      lines = 0;
+    }
+    piece += (line.includes('|') ? opener : '') + line;
+    opener = '';
     lines += 1;
     const mark = FENCE.exec(line)?.[1] ?? '';
     if (fence === '') fence = mark;
     else if (mark.startsWith(fence)) fence = '';
-    const isBreak = fence === '' && line.trim() === '' && piece.length > PIECE_CHARACTERS;
-    if (!isBreak && piece.length < MAX_PIECE_CHARACTERS && lines < MAX_PIECE_LINES) continue;
+    if (!line.includes('|')) head = '';
+    else if (head === '' && hasDelimiterRow(line)) head = before + line;
+    before = line;
+    if (piece.length < MAX_PIECE_CHARACTERS && lines < MAX_PIECE_LINES) continue;
     lines = 0;
     yield fence === '' ? piece : `${piece}\n${fence}`;
     piece = fence === '' ? '' : `${fence}\n`;
+    opener = fence === '' && head.length <= MAX_HEAD_LENGTH ? head : '';
   }
   if (piece.trim() !== '') yield piece;
 }

@@ -53,6 +53,32 @@ describe('Markdown as HTML', () => {
     expect(page).toContain('<strong>After</strong>');
   });
 
+  test('keeps the line ends of code and formulas that follow the text of an item', () => {
+    const page = html(
+      '1. Run\n   ```sh\n   wc -l a.vcf\n\n   ls\n   ```\n2. Fit\n   $$\n   \\frac{a}{b}\n   = c\n   $$',
+    );
+    expect(page).toContain('>wc -l a.vcf\n\nls\n</code>');
+    expect(page).toContain('>$$\n\\frac{a}{b}\n= c\n$$\n</code>');
+  });
+
+  test('keeps rows in tables and items in their lists where they are longer than a piece', () => {
+    const rows = Array.from({ length: 900 }, (_, at) => `| G${at} | ${at / 1_000} |\n`);
+    const table = html(`| gene | p |\n| --- | --- |\n${rows.join('')}\nEnd`);
+    expect([...table.matchAll(/<td>G\d+<\/td>/g)]).toHaveLength(900);
+    expect(table).not.toContain('|');
+    // The first 398 rows fill a piece.
+    expect(
+      html(`| gene | p |\n| --- | --- |\n${rows.slice(0, 398).join('')}\nEnd`).split('<thead>'),
+    ).toHaveLength(2);
+    const items = Array.from(
+      { length: 90 },
+      (_, at) => `- Wash ${at} ${'and dry '.repeat(9)}\n\n  - spin\n\n        rpm ${at}\n\n`,
+    );
+    const list = html(items.join('')).replaceAll('\n', '');
+    expect(list.split(/<\/p><ul><li>(?:<p>)?spin/)).toHaveLength(91);
+    expect(list.split('<pre><code>')).toHaveLength(91);
+  });
+
   test('is never far longer than its text, and takes no time for what is crafted', () => {
     const row = (cell: string) => `|${cell.repeat(1_300)}\n`;
     expect(html(row('a|') + row('-|') + '|\n'.repeat(1_300)).length).toBeLessThan(20_000);

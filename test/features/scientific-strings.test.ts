@@ -245,6 +245,14 @@ test('italics of one letter before others are a symbol', () => {
   );
 });
 
+test('emphasis ends before a citation, an ending and a bracket of its own, and holds whole paths', () => {
+  const long = 'as the mean of three runs on two days, each by another person '.repeat(3);
+  const markdown = `**Fit**.4 *Rank*.12 **setup**.py, _**flat**._ *Given ${long}(n = 9)*, **/data/out/fit_1.csv**; a*.bam, **/x/*.gz`;
+  expect(seen(splitAnswer(markdown).map(markdownOf).join(''))).toBe(
+    `Fit.4 Rank.12 setup.py, flat. Given ${long}(n = 9), /data/out/fit_1.csv; a*.bam, **/x/*.gz`,
+  );
+});
+
 test('italics that end with a dot are no positions after a stop codon', () => {
   const markdown =
     'Smith *et al.* (2020): 5 mg *b.i.d.*, (*i.v.*), *Salmonella spp.*, *BRCA1*/*2*, *16S rRNA*; c.*32_*35del and p.*110Glnext*17';

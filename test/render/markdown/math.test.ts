@@ -83,6 +83,7 @@ describe('a formula', () => {
     'It costs $5 and $10, or 5$ and 10$.',
     'Set $HOME and $PATH.',
     'As in \\[1\\] and \\[2\\].',
+    'Groups \\[dose=5, arm=A\\] and \\[K\\]',
     'Run `echo $x_1$` and `\\(x\\)`, `<br>` and `![a](b.png)`.',
     'SAMPLE_$i.bam, $gene_name, TP53_mut, x^2 and 2^10',
     'C:\\alpha\\beta, \\nu/x and \\frac{1}{2}',

@@ -120,12 +120,13 @@ function leadsTo(name: string, opened: URL | null): boolean {
 /** The beginning of an address that leads to a DOI. */
 export const DOI_ADDRESS = /^https?:\/\/(?:dx\.|www\.)?doi\.org\//i;
 
-/** A label without the DOI at its end that its link leads to: the end of an old one, `3.0.CO;2-A`, looks like a host. */
+/** A label without the DOI at its end, or the address, that its link leads to: `3.0.CO;2-A` and `jane.doe` look like hosts. */
 function beforeOwnDoi(label: string, opened: URL | null): string {
   const shown = label.replace(UNSEEN, '');
   const address = decodedPath(opened?.href ?? '').replace(UNSEEN, '');
   const doi = address.replace(DOI_ADDRESS, '');
-  if (doi === address || !/^10\.\d/.test(doi)) return shown === address && !/\s/.test(shown) ? '' : label;
+  const isOwn = (shown === address || `mailto:${shown}` === address) && !/\s/.test(shown);
+  if (doi === address || !/^10\.\d/.test(doi)) return isOwn ? '' : label;
   return shown.endsWith(doi) ? shown.slice(0, -doi.length) : label;
 }
 
@@ -137,7 +138,7 @@ function hostOf({ protocol, pathname, hostname }: URL): string {
 /** What follows a label that holds what is not surely seen, or names another host: the host that its link leads to; else ''. */
 export function labelNote(label: string, target: string): string {
   const opened = openedBy(target);
-  if (opened === null || target === `mailto:${label}`) return '';
+  if (opened === null) return '';
   const isMisleading =
     !isSeen(label) ||
     USER.test(label.replace(UNSEEN, '')) ||
@@ -197,6 +198,7 @@ function pathOf(url: URL | null): string {
     ? ''
     : decodedPath(url.pathname + url.search + url.hash)
         .replace(UNSEEN, '')
+        .replace(DOT, '.')
         .replace(/\/$/, '');
 }
 

@@ -313,6 +313,19 @@ test.each([
 });
 
 test.each([
+  [
+    'https://one.example/a#:~:text=On%20two%20days,they',
+    'https://one.example/a\\#:\\~:text=On%20two%20days,they',
+  ],
+  ['mailto:ada.bell@uni.example', 'ada.bell@uni.example'],
+])('a link to %s stays a link where its label is that address', (target, label) => {
+  const link = `[${label}](${target})`;
+  const [part] = new AnswerSplitter().parts(link, { final: true, most: 1 });
+  expect(markdownOf(part?.blocks ?? [])).toBe(link);
+  expect([...markdownToHtml(link)].join('')).toContain(`<a href="${target}">`);
+});
+
+test.each([
   'javascript:x',
   'tel:1',
   'ftp://two.example/a',

@@ -42,9 +42,10 @@ function blockSeam(text: string, chain: readonly MarkdownNode[], at: number): Se
   const inner = atLine ? '' : prefix;
   const first = lineEnd(text, block.start);
   const opening = `${prefix}${text.slice(block.start, first)}\n`;
+  const blank = items === '' ? '' : `${prefix.trimEnd()}\n`;
   if (block.type === 'code') {
     const fence = openingFenceOf(text, block);
-    if (fence === undefined) return { closer: '', opener: atLine ? heads : heads + ' '.repeat(4) };
+    if (fence === undefined) return { closer: '', opener: `${heads}${blank}${atLine ? '' : ' '.repeat(4)}` };
     return { closer: `${newline}${prefix}${fence}`, opener: `${heads}${opening}${inner}` };
   }
   if (block.type === 'formula') {
@@ -55,7 +56,6 @@ function blockSeam(text: string, chain: readonly MarkdownNode[], at: number): Se
   const dashes = text
     .slice(Math.min(first + 1, text.length), tableHeadEnd(text, block))
     .replace(/^[ \t>]*/, '');
-  const blank = items === '' ? '' : `${prefix.trimEnd()}\n`;
   const fence = fenceAround(text.slice(block.start, block.end));
   const closer = isTableTooWide(text, block) ? `${newline}${prefix}${fence}` : '';
   return { closer, opener: `${heads}${blank}${opening}${prefix}${dashes}\n${inner}` };

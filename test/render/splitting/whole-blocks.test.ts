@@ -146,6 +146,14 @@ describe('an answer of well-formed blocks', () => {
     );
   });
 
+  test('goes on with the indented code of an item as code', () => {
+    const lines = Array.from({ length: 700 }, (_, at) => `        c${at}. = run(${at})`);
+    const parts = splitAnswer(`10. Then\n\n${lines.join('\n')}`);
+    const codes = parts.flatMap((part) => shapeOf(markdownOf(part)).codes.map(({ value }) => value));
+    expect(parts.length).toBeGreaterThan(1);
+    expect(marks('c', codes.join('\n'))).toHaveLength(700);
+  });
+
   test('keeps them intact at every step while it grows', () => {
     fc.assert(
       fc.property(

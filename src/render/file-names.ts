@@ -31,11 +31,19 @@ export function nameParts(name: string): [stem: string, ending: string] {
   return [name.slice(0, name.length - ending.length), ending];
 }
 
-/** The name, or with a number from 2 on, as `mark` writes it, if `names` has it in any case; `names` gets the result. */
+/**
+ * The name, or with a number from 2 on, as `mark` writes it, if `names` has it in any case or Unicode form; `names` gets the
+ * result.
+ */
 export function freeName(name: string, names: Set<string>, mark = (copy: number) => ` (${copy})`): string {
   const [stem, ending] = nameParts(name);
   let free = name;
-  for (let copy = 2; names.has(free.toLowerCase()); copy += 1) free = `${stem}${mark(copy)}${ending}`;
-  names.add(free.toLowerCase());
+  for (let copy = 2; names.has(folded(free)); copy += 1) free = `${stem}${mark(copy)}${ending}`;
+  names.add(folded(free));
   return free;
+}
+
+/** As file systems compare names: of two signs for micro, or for an accented letter, both are the same. */
+function folded(name: string): string {
+  return name.toUpperCase().normalize('NFC').toLowerCase();
 }

@@ -51,6 +51,23 @@ test.each([
   expect(nameParts(name)).toEqual([stem, ending]);
 });
 
+test('names that some file system takes for one get numbers, too', () => {
+  const names = new Set<string>();
+  const given = [
+    '\u00b5RNA.csv',
+    '\u03bcRNA.csv',
+    'e\u0301.txt',
+    '\u00e9.txt',
+    'ΟΔΟΣ.txt',
+    'οδος.txt',
+    'οδοσ.txt',
+  ];
+  expect(given.map((name) => freeName(name, names))).toEqual([
+    ...['\u00b5RNA.csv', '\u03bcRNA (2).csv', 'e\u0301.txt', '\u00e9 (2).txt'],
+    ...['ΟΔΟΣ.txt', 'οδος (2).txt', 'οδοσ (3).txt'],
+  ]);
+});
+
 test('files of one name get numbers before their endings', () => {
   const names = new Set<string>();
   const given = ['image.png', 'Image.png', 'image.png', 'image (2).png', 'a.vcf.gz', 'a.vcf.gz'];

@@ -7,6 +7,9 @@ const MAX_NAME_BYTES = 240;
 /** What Windows keeps for devices, whatever the ending. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i;
 
+/** What readers of an `.eln` file take for its metadata, or leave out, in any folder. */
+const METADATA = /metadata(?=\.json$)/i;
+
 /** The name of an archive, without its ending: its words, so that those of one day differ; letters and digits alone. */
 export function archiveName(text: string): string {
   const name = Array.from((text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join('-'));
@@ -29,7 +32,8 @@ export function plainEntryName(name: string, names: Set<string>): string {
     .replace(/\.{2,}/g, '.');
   const [stem, ending] = nameParts(plain);
   const word = stem.slice(0, MAX_NAME_CHARACTERS).replace(/^[._-]+|[._-]+$/g, '') || 'file';
-  return freeName(`${usable(word)}${ending}`, names, (copy) => `-${copy}`);
+  const entry = `${usable(word)}${ending}`.replace(METADATA, '$&_');
+  return freeName(entry, names, (copy) => `-${copy}`);
 }
 
 function usable(stem: string): string {

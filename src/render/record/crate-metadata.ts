@@ -77,7 +77,7 @@ export function crateMetadata(crate: CrateContent): string {
     Questions: turns.length,
     'Files left out': leftOut.length,
   }).map(valueEntity);
-  const entry = entryOf(crate, [pageFile, ...here], values);
+  const entry = entryOf(crate, [pageFile, ...here], { values, people });
   const graph: Entity[] = [
     {
       '@id': METADATA_NAME,
@@ -115,7 +115,7 @@ type Entity = Readonly<Record<string, unknown> & { '@id': string; '@type': strin
 function entryOf(
   { task, turns, text, leftOut }: CrateContent,
   parts: readonly Entity[],
-  values: readonly Entity[],
+  { values, people }: Record<'values' | 'people', readonly Entity[]>,
 ): Entity {
   const begun = time(task.begunAt);
   const said = `A conversation in Slack with an AI agent: ${counted(turns.length, 'question')} with answers, steps and files.`;
@@ -130,6 +130,7 @@ function entryOf(
     keywords: [...new Set(tags)].filter((one) => one !== '').join(','),
     ...{ dateCreated: begun, temporal: begun, dateModified: time(turns.at(-1)?.endedAt ?? task.savedAt) },
     author: { '@id': personId(task.starter) },
+    contributor: people.slice(1).map(refTo),
     variableMeasured: values.map(refTo),
     hasPart: parts.map(refTo),
   };

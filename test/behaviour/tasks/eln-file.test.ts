@@ -90,7 +90,7 @@ describe('the .eln file of a task', () => {
   // Made once; here, because a hook of the whole group is not tried again where a busy machine takes too long.
   beforeEach(async () => {
     const words =
-      'Größe der “Schafe” / 羊? makes counts.csv, counts.csv, Größe β.tsv, 图.png, archive.fastq.gz';
+      'Größe der “Schafe” / 羊? makes counts.csv, counts.csv, Größe β.tsv, 图.png, archive.fastq.gz, ro-crate-metadata.json';
     made ??= await saved(await asked(words, [sheep, { ...sheep, name: '../con.csv' }]));
     record = made;
   });
@@ -109,7 +109,7 @@ describe('the .eln file of a task', () => {
     const { names, read } = record;
     expect(names).toEqual([
       ...['sheep.csv', 'con_.csv', 'counts.csv', 'counts-2.csv', 'Gro_e.tsv', 'file.png', 'archive.fastq.gz'],
-      'record.html',
+      ...['ro-crate-metadata_.json', 'record.html'],
     ]);
     expect(read('sheep.csv')).toBe(sheep.bytes);
     expect([read('counts.csv'), read('counts-2.csv')]).toEqual(['counts.csv 0\n', 'counts.csv 1\n']);
@@ -186,6 +186,12 @@ describe('the .eln file of a task', () => {
     ['a file that is missing', 'describes each', (eln) => dropEntry(eln, 'sheep.csv')],
     ['a folder as an entry', 'has no entry for a folder', (eln) => addEntry(eln, '')],
     ['a name with a space', 'has names', (eln) => addEntry(eln, 'task/a b.txt')],
+    ['a file named as metadata', 'has no further', (eln) => addEntry(eln, 'task/run_metadata.json')],
+    [
+      'a person of whom nothing tells',
+      'has no node',
+      ({ metadata }) => metadata['@graph'].push({ '@id': '#x', '@type': 'Person', name: 'X' }),
+    ],
     [
       'a version of the app',
       'has a descriptor',
@@ -322,7 +328,7 @@ test('a record holds no files where the operator wants none, and names them', as
   const { names, page } = await unpackedRecord(await other.slack.fileBytes(id));
   expect(names.map((name) => name.split('/').at(-1))).toEqual(['record.html', 'ro-crate-metadata.json']);
   expect(page).toContain(
-    `<td>sheep.csv</td><td class="size">18 bytes</td><td>not here: ${recordNotes.files.tooMuch(0)}`,
+    `<td class="file">sheep.csv</td><td class="size">18 bytes</td><td>not here: ${recordNotes.files.tooMuch(0)}`,
   );
 });
 

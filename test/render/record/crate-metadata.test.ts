@@ -37,3 +37,25 @@ test('the metadata hold no character at which a reader of JSON stops', () => {
   expect(metadata).toContain('"name": "Ada \ufffd"');
   expect(metadata).not.toMatch(/\\u0000|\\ud[89a-f]/i);
 });
+
+test('the entry of a notebook names who else asked as contributors', () => {
+  const [ada, grace] = [
+    { id: 'U1', name: 'Ada' },
+    { id: 'U2', name: 'Grace' },
+  ];
+  const at = new Date(0);
+  const task = { id: '1', title: 'One', channel: 'lab', model: '', url: null };
+  const people = { starter: ada, savedBy: grace, begunAt: at, savedAt: at };
+  const rest = { filesIn: [], filesOut: [], skill: null, outcome: null, endedAt: at };
+  const turns = [ada, grace, grace].map((writer, index) => ({ number: index + 1, writer, ...rest }));
+  const metadata: unknown = JSON.parse(crateMetadata({ task: { ...task, ...people }, turns, ...none }));
+  expect(metadata).toHaveProperty(
+    '@graph',
+    expect.arrayContaining([
+      expect.objectContaining({
+        ...{ '@id': './task/', author: { '@id': '#person-U1' } },
+        contributor: [{ '@id': '#person-U2' }],
+      }),
+    ]),
+  );
+});

@@ -36,6 +36,9 @@ export const ELN_RULES: Readonly<Record<string, (eln: ElnFile) => unknown[]>> = 
     [...entries.keys()].filter(
       (entry) => !/^[\w-][\w.-]*(?:\/[\w-][\w.-]*)+$/.test(entry) || /\.\./.test(entry),
     ),
+  // The consortium's checks take the first file whose name ends so for it; PASTA leaves one out.
+  'has no further file that is named as metadata': ({ entries }) =>
+    [...entries.keys()].filter((entry) => /metadata\.json$/i.test(entry)).slice(1),
   'has the context of RO-Crate 1.1, and the term for a SHA-256': ({ metadata }) =>
     differs(metadata['@context'], [
       'https://w3id.org/ro/crate/1.1/context',
@@ -133,6 +136,14 @@ export const ELN_RULES: Readonly<Record<string, (eln: ElnFile) => unknown[]>> = 
       );
     });
     return [...twice, ...unresolved];
+  },
+  'has no node to which nothing leads': ({ metadata }) => {
+    const graph = metadata['@graph'];
+    const reached = new Set(['ro-crate-metadata.json']);
+    for (const id of reached)
+      for (const value of Object.values(graph.find((one) => one['@id'] === id) ?? {}).flat())
+        reached.add(refSchema.safeParse(value).data?.['@id'] ?? id);
+    return graph.filter((one) => !reached.has(one['@id']));
   },
   'has one type for each node, and plain texts where readers want them': ({ metadata }) =>
     metadata['@graph'].flatMap((one) => [

@@ -90,6 +90,8 @@ dd { margin: 0; }
 p, li, dd, td, code { overflow-wrap: anywhere; }
 p { white-space: pre-line; }
 .asked { white-space: pre-wrap; }
+p:not(.note), li, dd, td, th, h1, h4 { unicode-bidi: plaintext; }
+time, code { unicode-bidi: isolate; }
 blockquote { margin: 0 0 1rem; padding-left: 1rem; border-left: 3px solid #767676; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f6f6f6; padding: .5rem; }
 table { border-collapse: collapse; }
@@ -97,7 +99,9 @@ th, td { border: 1px solid #767676; padding: .2rem .5rem; text-align: left; vert
 tr { break-inside: avoid; }
 a { color: #0b4c8c; }
 .note { color: #505050; }
+.sources { list-style: none; padding: 0; }
 .size { white-space: nowrap; }
+.file { overflow-wrap: anywhere; min-width: 12rem; }
 @media screen { td { overflow-wrap: normal; } .step pre { max-height: 24rem; overflow: auto; } }
 @media print { body { max-width: none; padding: 0; font-size: 11pt; } }`;
 
@@ -163,7 +167,7 @@ function saidHtml(text: string): string {
 function* answerHtml(blocks: readonly ContentBlock[], checks: SourceChecks): Generator<string> {
   yield* markdownToHtml(answerText(blocks));
   const sources = sourcesOf(blocks).map((source) => sourceHtml(source, checks));
-  if (sources.length > 0) yield `<h3>Sources</h3>\n<ol>${sources.join('\n')}</ol>\n`;
+  if (sources.length > 0) yield `<h3>Sources</h3>\n<ul class="sources">${sources.join('\n')}</ul>\n`;
   if (Object.values(checks).some((check) => check?.by === 'pubmed'))
     yield note([`PubMed: ${ncbiDisclaimer.text}, ${linkTo(ncbiDisclaimer.url)}`]);
 }
@@ -177,13 +181,14 @@ export function* stepsHtml({ answer }: Pick<RecordedTurn, 'answer'>): Generator<
   yield '</ol></details>\n';
 }
 
-/** A source, with what a registry said of it, and when. */
+/** A source, with what a registry said of it, and when. Its number is text: eLabFTW keeps no other. */
 function sourceHtml({ url, number, id }: Source, checks: SourceChecks): string {
   const check = id && checks[id];
-  if (check === undefined) return `<li value="${number}">${linkTo(url)}</li>`;
+  const shown = `${number}. ${linkTo(url)}`;
+  if (check === undefined) return `<li>${shown}</li>`;
   const more = moreAbout(check);
   const said = [escapeHtml(sourceFinding(check)), ...(more ? [`${more.text}: ${linkTo(more.url)}`] : [])];
-  return `<li value="${number}">${linkTo(url)}${note([...said, `checked ${time(new Date(check.checkedAt))}`])}</li>`;
+  return `<li>${shown}${note([...said, `checked ${time(new Date(check.checkedAt))}`])}</li>`;
 }
 
 function stepHtml(call: ToolCall): string {
@@ -220,7 +225,7 @@ function filesHtml(heading: string, files: readonly RecordedFile[]): string {
     const digest = sha256 === null ? 'not known' : `<code>${sha256}</code>`;
     const where =
       'entry' in place ? `<code>${place.entry}</code>` : `not here: ${place.leftOut}; id ${escapeHtml(id)}`;
-    return `<tr><td>${escapeHtml(name)}</td><td class="size">${formatSize(sizeBytes)}</td><td>${where}</td><td>${digest}</td></tr>`;
+    return `<tr><td class="file">${escapeHtml(name)}</td><td class="size">${formatSize(sizeBytes)}</td><td>${where}</td><td>${digest}</td></tr>`;
   });
   return `<h3>${heading}</h3>
 <table><thead><tr><th scope="col">File</th><th scope="col">Size</th><th scope="col">In this archive</th><th scope="col">SHA-256</th></tr></thead>

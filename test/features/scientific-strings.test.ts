@@ -330,7 +330,8 @@ describe.each(strings)('%j is seen as it was written', (text) => {
       answer: [{ kind: 'text' as const, text }],
     };
     const html = [...turnHtml(turn)].join('');
-    expect(seenInHtml(/<p class="asked">(.*?)<\/p>/s.exec(html)?.[1] ?? '')).toBe(text);
+    const asked = /<p style="white-space: pre-wrap">(.*?)<\/p>/s.exec(html)?.[1] ?? '';
+    expect(seenInHtml(asked.replaceAll('<br>', '\n'))).toBe(text);
     const answer = /<h3>Answer<\/h3>\n<p class="note">.*?<\/p>\n(.*?)(?:<h3>Sources|$)/s.exec(html)?.[1];
     expect(seenInHtml(answer ?? '').trim()).toBe(withoutTags(plain(text, /\$\$?[^$]+\$\$?|\\\(.+?\\\)/g)));
   });

@@ -123,15 +123,21 @@ export function* markdownToHtml(text: string): Generator<string> {
 
 function toHtml(text: string): string {
   const source = limitTables(limitNesting(text));
-  return micromark(source, { extensions: markdownSyntax(source), htmlExtensions: HTML })
-    .replaceAll(encodeURIComponent('\ufdd4'), '%')
-    .replace(/\ufdd4(23|3C|3E)/g, (_, code: string) => escapeHtml(decodeURIComponent(`%${code}`)))
-    .replace(/\ufdd3\\?|\ufdd4/g, '')
-    .replace(/<(\/?)h[1-6]>/g, '<$1h4>')
-    .replace(/<li>\ufdd2(\d+)>/g, '<li value="$1">')
-    .replace(/<img src="[^"]*" alt="([^"]*)"[^>]*>/g, '[$1]')
-    .replace(/<input type="checkbox"([^>]*)>/g, (_, state: string) => (state.includes('checked') ? '☑' : '☐'))
-    .replace(LINK, honestLink);
+  return (
+    micromark(source, { extensions: markdownSyntax(source), htmlExtensions: HTML })
+      .replaceAll(encodeURIComponent('\ufdd4'), '%')
+      .replace(/\ufdd4(23|3C|3E)/g, (_, code: string) => escapeHtml(decodeURIComponent(`%${code}`)))
+      .replace(/\ufdd3\\?|\ufdd4/g, '')
+      .replace(/<(\/?)h[1-6]>/g, '<$1h4>')
+      // eLabFTW keeps no other tag for words that no longer count.
+      .replace(/<(\/?)del>/g, '<$1s>')
+      .replace(/<li>\ufdd2(\d+)>/g, '<li value="$1">')
+      .replace(/<img src="[^"]*" alt="([^"]*)"[^>]*>/g, '[$1]')
+      .replace(/<input type="checkbox"([^>]*)>/g, (_, state: string) =>
+        state.includes('checked') ? '☑' : '☐',
+      )
+      .replace(LINK, honestLink)
+  );
 }
 
 /** A link as the page shows it: as text where it leads to no web address or e-mail, and with its host where its label misleads. */

@@ -89,7 +89,6 @@ dt, summary { font-weight: 600; }
 dd { margin: 0; }
 p, li, dd, td, code { overflow-wrap: anywhere; }
 p { white-space: pre-line; }
-.asked { white-space: pre-wrap; }
 p:not(.note), li, dd, td, th, h1, h4 { unicode-bidi: plaintext; }
 time, code { unicode-bidi: isolate; }
 blockquote { margin: 0 0 1rem; padding-left: 1rem; border-left: 3px solid #767676; }
@@ -159,9 +158,10 @@ function messageHtml(
   return note(sent) + quoted + said + (now === undefined ? '' : note([recordNotes.now]) + saidHtml(now));
 }
 
-/** A person's words; nothing where there are none. */
+/** A person's words, also where a notebook keeps no class or no style; nothing where there are none. */
 function saidHtml(text: string): string {
-  return text === '' ? '' : `<p class="asked">${escapeHtml(withoutSignedLinks(text))}</p>\n`;
+  const said = escapeHtml(withoutSignedLinks(text)).replaceAll('\n', '<br>');
+  return said === '' ? '' : `<p style="white-space: pre-wrap">${said}</p>\n`;
 }
 
 function* answerHtml(blocks: readonly ContentBlock[], checks: SourceChecks): Generator<string> {

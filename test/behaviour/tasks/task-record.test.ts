@@ -166,7 +166,7 @@ describe('the record of a task', () => {
       expect(text).not.toContain('Erased words');
       expect(text).not.toContain('abcdef');
     }
-    expect(page).toContain('<p class="asked">Lonely words</p>');
+    expect(page).toContain('<p style="white-space: pre-wrap">Lonely words</p>');
     expect(page).toContain(recordNotes.deleted);
     expect(page).not.toContain('&quot;Lonely words&quot;');
     expect(page).toContain(recordNotes.leftOut(2));
@@ -222,8 +222,8 @@ describe('the record of a task', () => {
         .slice(-2)
         .map(async (id) => unpackedRecord(await slack.fileBytes(id))),
     );
-    expect(former?.page).toContain('<p class="asked">The former task</p>');
-    expect(later?.page).toContain('<p class="asked">The later task</p>');
+    expect(former?.page).toContain('<p style="white-space: pre-wrap">The former task</p>');
+    expect(later?.page).toContain('<p style="white-space: pre-wrap">The later task</p>');
   });
 
   test('is told as failed where Slack accepts it and never shows it', async ({ onTestFinished }) => {
@@ -262,8 +262,8 @@ describe('the record of a task', () => {
     // A file that two questions carried is there once.
     expect(names.filter((name) => name.endsWith('/sheep.csv'))).toHaveLength(1);
     expect(page.split('<code>sheep.csv</code>').length - 1).toBe(2);
-    expect(page.split('<p class="asked">Failing words:').length - 1).toBe(2);
-    expect(page).toContain('<p class="asked">Continue.</p>');
+    expect(page.split('<p style="white-space: pre-wrap">Failing words:').length - 1).toBe(2);
+    expect(page).toContain('<p style="white-space: pre-wrap">Continue.</p>');
     expect(page).not.toContain('A button was pressed.');
     await forgetWords(channel);
     const later = await saved(channel, root);
@@ -275,8 +275,10 @@ describe('the record of a task', () => {
     const said = slack.say({ person: scene.grace, channel, text: 'Said before' });
     await askAbout(channel, said, 'Typed in a form?');
     const { page } = await saved(channel, said);
-    expect(page).toContain('<p class="asked">Typed in a form?</p>');
-    expect(page).toContain(`${recordNotes.about('grace')}</p>\n<blockquote><p class="asked">Said before</p>`);
+    expect(page).toContain('<p style="white-space: pre-wrap">Typed in a form?</p>');
+    expect(page).toContain(
+      `${recordNotes.about('grace')}</p>\n<blockquote><p style="white-space: pre-wrap">Said before</p>`,
+    );
     expect(page).not.toContain(recordNotes.leftOut(1));
     await forgetWords(channel);
     const later = await saved(channel, said);
@@ -320,7 +322,7 @@ describe('the record of a task', () => {
     await scene.finished(channel, slow);
     await scene.finished(channel, waiting);
     const before = await saved(channel, root);
-    expect(before.page).toContain('<p class="asked">Words mended in time</p>');
+    expect(before.page).toContain('<p style="white-space: pre-wrap">Words mended in time</p>');
     expect(before.page).not.toContain(recordNotes.edited);
     slack.edit(channel.id, root.ts, `${scene.mention} Later words`);
     const note = await scene.until('the note is there', () =>
@@ -329,19 +331,19 @@ describe('the record of a task', () => {
     const { page, metadata } = await saved(channel, root);
     expect(page.split(recordNotes.edited)).toHaveLength(2);
     expect(page).toContain(
-      `<p class="asked">First words</p>\n<p class="note">${recordNotes.now}</p>\n<p class="asked">Later words</p>`,
+      `<p style="white-space: pre-wrap">First words</p>\n<p class="note">${recordNotes.now}</p>\n<p style="white-space: pre-wrap">Later words</p>`,
     );
     expect(metadata).toContain('First words');
     // Sent as a correction, the later words stand as a question of their own.
     await slack.click({ person: scene.ada, channel, ts: note.ts, actionId: 'correct' });
     await answered(channel, 4);
     const corrected = await saved(channel, root);
-    expect(corrected.page.split('<p class="asked">Later words</p>')).toHaveLength(3);
+    expect(corrected.page.split('<p style="white-space: pre-wrap">Later words</p>')).toHaveLength(3);
     expect(corrected.page.split(recordNotes.edited)).toHaveLength(2);
     // Once what was sent is no longer kept, the words of now stand with the same mark.
     await forgetWords(channel);
     const later = await saved(channel, root);
-    expect(later.page).not.toContain('<p class="asked">First words</p>');
+    expect(later.page).not.toContain('<p style="white-space: pre-wrap">First words</p>');
     expect(later.page).not.toContain(recordNotes.now);
     expect(later.page.split(recordNotes.edited)).toHaveLength(2);
   });
@@ -369,11 +371,11 @@ describe('the record of a task', () => {
       return `ada · <time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>${more}</p>\n`;
     };
     expect(page).toContain(
-      `${line(first)}<p class="asked">The first half</p>\n<p class="note">${line(second, ` · ${recordNotes.edited}`)}` +
-        `<p class="asked">The secnd half</p>\n<p class="note">${recordNotes.now}</p>\n<p class="asked">The second half</p>`,
+      `${line(first)}<p style="white-space: pre-wrap">The first half</p>\n<p class="note">${line(second, ` · ${recordNotes.edited}`)}` +
+        `<p style="white-space: pre-wrap">The secnd half</p>\n<p class="note">${recordNotes.now}</p>\n<p style="white-space: pre-wrap">The second half</p>`,
     );
     // The correction is a question of its own, which nobody has edited.
-    expect(page.split('<p class="asked">The second half</p>')).toHaveLength(3);
+    expect(page.split('<p style="white-space: pre-wrap">The second half</p>')).toHaveLength(3);
     expect(page.split(recordNotes.edited)).toHaveLength(2);
     for (const text of ['The first half', 'The secnd half']) expect(metadata).toContain(text);
     slack.remove(channel, second.ts);

@@ -28,6 +28,10 @@ describe('Markdown as HTML', () => {
     expect(page).toContain('<td>1</td>');
   });
 
+  test('strikes words through by the tag that all notebooks keep', () => {
+    expect(html('Use ~~5 mg~~ 2 mg.')).toBe('<p>Use <s>5 mg</s> 2 mg.</p>');
+  });
+
   test('counts as the answer does where its numbers skip some, and each list for itself', () => {
     expect(html('3. a\n7. b\n8. c').replaceAll('\n', '')).toBe(
       '<ol start="3"><li value="3">a</li><li value="7">b</li><li value="8">c</li></ol>',

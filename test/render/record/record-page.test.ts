@@ -14,7 +14,7 @@ function pageOf(writer: string, text: string, file = 'a.csv'): string {
   const answer = [{ kind: 'text', text }] as const;
   const kept = { sizeBytes: 1, mimeType: 'text/csv', sha256: 'a'.repeat(64) };
   const filesIn = [{ id: 'file_1', name: file, ...kept, place: { entry: 'a.csv' } }];
-  const messages = [{ sentAt: new Date(0), text: 'Hello' }];
+  const messages = [{ sentAt: new Date(0), text: 'for x in y:\n    print(x)' }];
   const rest = { skill: null, outcome: null, endedAt: null };
   const turn = {
     number: 1,
@@ -27,6 +27,11 @@ function pageOf(writer: string, text: string, file = 'a.csv'): string {
   };
   return [pageStart(task), ...turnHtml(turn)].join('');
 }
+
+test('a question keeps its lines where a notebook keeps no class', () => {
+  const asked = '<p style="white-space: pre-wrap">for x in y:<br>    print(x)</p>';
+  expect(pageOf('Ada', 'Done.')).toContain(asked);
+});
 
 test('the numbers of sources are text, because notebooks count lists anew', () => {
   const text =

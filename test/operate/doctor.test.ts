@@ -87,6 +87,16 @@ describe('the doctor', () => {
     );
   });
 
+  test('says that other connections have the same app-level token', async () => {
+    const headers = { authorization: `Bearer ${stage.slack.appToken}` };
+    const opened = await fetch(`${stage.slack.apiUrl}apps.connections.open`, { method: 'POST', headers });
+    const { url } = z.object({ url: z.string() }).parse(await opened.json());
+    const other = new WebSocket(url);
+    onTestFinished(() => other.close());
+    await new Promise((resolve) => other.addEventListener('message', resolve, { once: true }));
+    expect((await doctor(bySocket)).lines.join('\n')).toMatch(/Socket Mode connects, beside \d+ more\./);
+  });
+
   test("checks the app's OAuth credentials if several workspaces install it", async () => {
     const environment = {
       ...bySocket,

@@ -12,6 +12,7 @@ import {
   mergeManifests,
 } from '../../slack/app-manifest.ts';
 import { SlackError } from '../../slack/errors.ts';
+import { optional } from '../../slack/field-schemas.ts';
 import manifest from '../../slack/manifest.generated.json' with { type: 'json' };
 import { missingScopes } from '../../slack/scopes.ts';
 import { clientForToken, type SlackClient } from '../../slack/slack-client.ts';
@@ -23,7 +24,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 /** How far our clock may be off Slack's (ms). Requests five minutes old, or a minute ahead, are rejected. */
 const MAX_CLOCK_SKEW_MS = 30_000;
 const connectionSchema = z.looseObject({ url: z.string() });
-const helloSchema = z.looseObject({ type: z.literal('hello') });
+const helloSchema = z.looseObject({ type: z.literal('hello'), num_connections: optional(z.number()) });
 
 /** Slack checks the app's credentials before the code, so the error shows which of them is wrong. */
 const INVALID_CODE = { code: 'no-such-code' };
@@ -66,11 +67,13 @@ export const checkSocketMode: Check = async function* (config, tools) {
   const client = slackClient(config, tools, config.SLACK_APP_TOKEN);
   const opened = client.call('apps.connections.open', {}, { schema: connectionSchema });
   const { url } = await accepted('SLACK_APP_TOKEN', opened);
-  await waitForHello(url).catch((error: unknown) => {
+  const { num_connections: open = 1 } = await waitForHello(url).catch((error: unknown) => {
     const message = `SLACK_APP_TOKEN is valid, but the WebSocket does not open (${errorMessage(error)}). Allow wss:// connections to Slack.`;
     throw new Error(message);
   });
-  yield 'Socket Mode connects';
+  yield open <= 1
+    ? 'Socket Mode connects'
+    : `Socket Mode connects, beside ${open - 1} more. Those of no Taskthread process here are another program's, which gets part of the events.`;
 };
 
 function slackClient({ SLACK_API_URL }: Config, { log }: CheckTools, token?: string): SlackClient {
@@ -97,18 +100,19 @@ function describeSlackError(setting: string, error: unknown): Error {
 }
 
 /** Opens a connection and closes it after Slack's hello. Slack resends an event that arrives on it. */
-function waitForHello(url: string): Promise<void> {
+function waitForHello(url: string): Promise<z.output<typeof helloSchema>> {
   return new Promise((resolve, reject) => {
     const socket = openWebSocket(url);
-    const finish = (error?: Error) => {
+    const finish = (outcome: Error | z.output<typeof helloSchema>) => {
       clearTimeout(timer);
       socket.close();
-      if (error === undefined) resolve();
-      else reject(error);
+      if (outcome instanceof Error) reject(outcome);
+      else resolve(outcome);
     };
     const timer = setTimeout(() => finish(new Error('no hello in time')), HELLO_TIMEOUT_MS);
     socket.addEventListener('message', ({ data }) => {
-      if (helloSchema.safeParse(parseJson(data)).success) finish();
+      const { data: hello } = helloSchema.safeParse(parseJson(data));
+      if (hello !== undefined) finish(hello);
     });
     socket.addEventListener('error', () => finish(new Error('connection failed')));
     socket.addEventListener('close', () => finish(new Error('closed')));

@@ -44,7 +44,9 @@ export function readSummary({ title, pubdate, sortpubdate, pubtype, references }
   const worst = [...STATES.values()].find(
     (one) => one !== 'retracted' && events.some(({ state }) => state === one),
   );
-  const called = pubtype.some((type) => /^retraction/i.test(type)) ? undefined : stateInTitle(title);
+  const isNotice = pubtype.some((type) => /^retraction|erratum|expression of concern/i.test(type));
+  // Its marks are in capitals: "Removed: a history" is a title.
+  const called = isNotice || !/^\W*\p{Lu}{2}/u.test(title) ? undefined : stateInTitle(title);
   const state = pubtype.includes('Retracted Publication') ? 'retracted' : (called ?? worst ?? 'found');
   const latest = events.filter((event) => event.state === state);
   latest.sort((one, other) => (other.since ?? '').localeCompare(one.since ?? ''));

@@ -54,6 +54,7 @@ describe('a summary of PubMed', () => {
 
   test('says by its title that an article is withdrawn or retracted, unless it is a notice', () => {
     expect(read({}, 'WITHDRAWN: A review.').state).toBe('withdrawn');
+    expect(read({}, 'Withdrawn: living without a diagnosis.').state).toBe('found');
     expect(read({}, 'RETRACTED: A trial.').state).toBe('retracted');
     expect(read({ pubtype: ['Retraction Notice'] }, 'Retracted: A trial.').state).toBe('found');
   });

@@ -24,7 +24,7 @@ const NUMBER = new RegExp(`^([<>≤≥]?)=?\\s*([+${MINUS}]?)\\s?(${DIGITS})(?:$
 const BARE_POWER = new RegExp(`^([<>≤≥]?=?\\s*)(10(?:${CARET}|[⁺⁻]?[${SUPERSCRIPTS}]+)$)`, 'u');
 const UNIT = '\\s?[%‰°×x]|\\s[\\p{L}µ°%][\\p{L}µ°%/·^⁻¹²³ -]{0,15}';
 /** What follows a number: how uncertain it is, such as ± 0.2 or (95% CI 1.2–2.4), and before or behind that its unit. */
-const REST = new RegExp(`^(${UNIT})?(?:\\s*(?:±|\\+/-|[([]).*\\d(?:.*[)\\]])?(${UNIT})?)?$`, 'su');
+const REST = new RegExp(`^(${UNIT})?(?:\\s*(?:±|\\+/-|[([]).*\\d(?:.*[)\\]])?(${UNIT})?.*)?$`, 'su');
 
 /**
  * The number of a cell of a table in Markdown; undefined for any other text. An interval or an error in brackets or behind ± is

@@ -40,9 +40,9 @@ const MAX_KEY_COLUMNS = 4;
 const IDENTIFIER =
   /(?:^|[\s_.-])(?:ids?|pmc?id|pubmed|entrez|accession|chr|chromosome|cluster|pos|position|residue|codon|tss|start|end|year|date|published|rank|index|unnamed: ?\d+)$|[a-z]ID$|^#?$/i;
 
-/** A range, an interval or a fraction, which differ from run to run, and a word such as that of a gene. */
-const RANGE = /^[^\p{L}\d]*\d[\d.,]*\D+\d/u;
-const ID_LIKE = /^(?=.*(?:\d|\p{Lu}{2}))\p{L}\S*$/u;
+/** A range, an interval or a fraction, which differ from run to run, and a word with digits, such as an accession. */
+const RANGE = /^[^\p{L}\d]*\d+\D+\d/u;
+const ID_LIKE = /^(?=.*\d)\p{L}[^\s=<>≤≥≈]*$/u;
 
 /**
  * Compares the numbers of two answers, in their tables of the same columns, of which an answer may have only one: those of their
@@ -166,8 +166,20 @@ function keyColumns(count: number, first: readonly string[][], second: readonly 
     const ids = columnsOf((cell, at) => single.includes(at) && ID_LIKE.test(plainCell(cell)));
     return isOfOneMind ? { keys: [...new Set([...named, ...ids])], isSure: true } : undefined;
   }
-  const labelled = prefixes(labels.filter((at) => !ranges.includes(at))).find(isKey);
+  // Ranges may be names, too, such as loci or groups of ages, if each row has its like.
+  const alike = words.find((at) => isKey([at]) && isPairedWhole([at], first, second));
+  if (alike !== undefined) return { keys: [alike], isSure: true };
+  const labelled = [...prefixes(labels.filter((at) => !ranges.includes(at))), ...prefixes(labels)].find(
+    isKey,
+  );
   return labelled && { keys: labelled, isSure: false };
+}
+
+/** Whether each row of the shorter table has its like in the other. */
+function isPairedWhole(key: readonly number[], first: readonly string[][], second: readonly string[][]) {
+  const [few, many] = first.length < second.length ? [first, second] : [second, first];
+  const known = new Set(many.map((row) => rowKey(row, key)));
+  return few.every((row) => known.has(rowKey(row, key)));
 }
 
 /** Whether keys, of which each tells rows apart, pair the same rows where they pair any: else nobody can tell which names them. */

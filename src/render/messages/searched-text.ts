@@ -19,7 +19,7 @@ export function answerToSearch(text: string): string {
   const lines = text.split('\n').map((line) => {
     const [, mark = '', info = ''] = /^[\s>]{0,20}(?:[-*+] +)?(`{3,}|~{3,})([^`]*)$/.exec(line) ?? [];
     const isInside = fence !== '';
-    if (!isInside) [fence, isListing] = [mark, /^\s*(?:bib|ris|nbib|endnote)/i.test(info)];
+    if (!isInside) [fence, isListing] = [mark, /^\s*(?:bib|ris(?!c)|nbib|endnote)/i.test(info)];
     else if (mark.startsWith(fence) && info.trim() === '') fence = '';
     return (isInside && !isListing) || mark !== '' ? '' : line;
   });

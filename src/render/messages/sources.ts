@@ -82,7 +82,8 @@ function findSources(blocks: readonly ContentBlock[]): Source[] {
       const number = known?.number || (told.number ?? 0);
       const label = find.label ?? `${host}${shorten(rest, MAX_PATH_LENGTH)}`;
       const id = sourceId(withoutWww(host), pathname, label);
-      const beside = `${known?.beside ?? ''}\n${told.beside ?? ''}`.slice(0, MAX_BESIDE);
+      const besides = [known?.beside ?? '', told.beside ?? ''];
+      const beside = (told.isTitled === true ? besides.reverse() : besides).join('\n').slice(0, MAX_BESIDE);
       const isTitled = known?.isTitled === true || told.isTitled === true;
       found.set(key, { url: href, label, id, ...known, number, beside, isTitled });
     }

@@ -63,7 +63,9 @@ const AUTHORS = /^(?:\p{Lu}[\p{L}’'-]+,? (?:\p{Lu}\.?-?){1,3}[,;.&]?\s+(?:and\
 const VOLUME = /\d\s?[;:(]\s?\d|\d\*{0,2}\)?, \*{0,2}[a-z]?\d|\b(?:vol|pp?)\. ?\d/i;
 /** Words of titles in other languages than English: a registry may have one that is cited in English. */
 const FOREIGN =
-  /(?<!\p{L})(?:der|die|das|und|zur|zum|von|über|bei|durch|für|eine[rs]?|mit|de(?! novo)|les?|la|des|du|et(?! al)|une?|sur|chez|el|los|las|del|y|por|il|di|dell[ae]|nel|dos|da|em|het|een|van|voor|och|hos|på|oraz|się)(?!\p{L})/iu;
+  /(?<!\p{L})(?:der|das|und|zur|zum|von|über|bei|durch|für|eine[rs]?|de(?! novo)|les?|la|des|du|et(?! al)|une?|sur|chez|el|los|las|del|y|por|il|di|dell[ae]|nel|dos|da|em|het|een|van|voor|och|hos|på|oraz|się)(?!\p{L})/iu;
+/** A name with such words and initials, such as "van der Meer J". */
+const NAME = /(?:(?<!\p{L})\p{L}{2,3} )+\p{Lu}[\p{L}’'-]+,? \p{Lu}{1,3}(?!\p{L})/gu;
 
 /**
  * Whether a title has no word in common with what stands beside its id, where that gives a title: a link's or a quoted one, or
@@ -73,7 +75,9 @@ export function isOtherTitle(title: string, { beside, isTitled }: Beside): boole
   const [titleStems, besideStems] = [stemsOf(title), stemsOf(beside)];
   // PubMed has the titles that it translated in brackets.
   const isComparable =
-    titleStems.size >= MIN_WORDS && !title.startsWith('[') && !FOREIGN.test(`${title} ${beside}`);
+    titleStems.size >= MIN_WORDS &&
+    !title.startsWith('[') &&
+    !FOREIGN.test(`${title} ${beside.replace(NAME, '')}`);
   return isTitled && isComparable && ![...titleStems].some((stem) => besideStems.has(stem));
 }
 
@@ -102,7 +106,7 @@ function endsWithTitle(text: string): boolean {
   const isReference = VOLUME.test(after)
     ? rest !== named || number !== undefined
     : /\b(?:19|20)\d\d\b/.test(after) && rest !== named;
-  return isReference && /^[\s,.*_“”"[(]*\p{L}/u.test(after);
+  return isReference && /^[\s,.*_“”»"[(]*(?!Epub)\p{L}/u.test(after);
 }
 
 /** The beginnings of the words that mean something: not those of ids and addresses. */

@@ -160,6 +160,16 @@ describe('a source', () => {
       '[1] J. Smith, "Moths in winter, and their wings," Ann. Zool., vol. 7, 2012, doi:10.1371/journal.pone.0033693',
       'other_title',
     ],
+    // Names and presses have words of other languages, too.
+    [
+      '1. van der Meer J, De Angelis J. Moths in winter, and their wings. MIT Press. 2012;7:1. doi:10.1371/journal.pone.0033693',
+      'other_title',
+    ],
+    ['1. Smith J. Annals of internal medicine. Epub 2012 Mar. doi:10.1371/journal.pone.0033693', 'found'],
+    [
+      `${'冬天的飞蛾和它们的翅膀在'.repeat(40)} (doi:10.1371/journal.pone.0033693)\n\n1. Neuron loss in the mouse. Ann Zool. 2012;7:1. doi:10.1371/journal.pone.0033693`,
+      'found',
+    ],
   ])('in %j, with a title that is about neurons, is %s', (text, state) => {
     expect(stateIn(text, 'Dopamine Neurons of Mice')).toBe(state);
   });

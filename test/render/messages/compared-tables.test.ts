@@ -371,6 +371,40 @@ describe('two answers', () => {
     );
   });
 
+  const regions = (...rows: (readonly [string, string])[]): Rows => [
+    ['#', 'Locus', 'OR'],
+    ...rows.map(([locus, ratio], at) => [String(at + 1), locus, ratio]),
+  ];
+  const arms = (...rows: (readonly string[])[]): Rows => [['Arm', 'Call', 'HR'], ...rows];
+  test.each([
+    [
+      'rows by loci, in whatever order',
+      regions(['17q21', '1.4'], ['8q24', '1.1']),
+      regions(['8q24', '1.1'], ['17q21', '1.4']),
+      /2 of 2 figures agree/,
+    ],
+    [
+      'rows whose sizes of samples differ',
+      arms(['drug', 'n=35', '0.80'], ['none', 'n=40', '0.90']),
+      arms(['drug', 'n=36', '0.60'], ['none', 'n=40', '0.90']),
+      /HR of drug differs: 0\.80, 0\.60/,
+    ],
+    [
+      'rows whose calls differ',
+      arms(['drug', 'UP', '0.80'], ['none', 'DOWN', '0.90']),
+      arms(['drug', 'UP', '0.80'], ['none', 'NS', '0.50']),
+      /HR of none differs: 0\.90, 0\.50/,
+    ],
+    [
+      'figures with marks behind their errors',
+      arms(['drug', 'a', '5.2 ± 0.3a'], ['none', 'b', '(1.2–2.4)']),
+      arms(['drug', 'a', '7.2 ± 0.3a'], ['none', 'b', '(1.2–2.4)']),
+      /HR of drug differs: 5\.2 ± 0\.3a, 7\.2 ± 0\.3a/,
+    ],
+  ])('compare %s', (_, one, other, said) => {
+    expect(line(answer(one), answer(other))).toMatch(said);
+  });
+
   test('of great length take no long time', () => {
     const long: Rows = [
       ['Gene', 'x', 'y'],

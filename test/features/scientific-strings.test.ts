@@ -253,6 +253,12 @@ test('emphasis ends before a citation, an ending and a bracket of its own, and h
   );
 });
 
+test('patterns of numbers, and products below a footnote, keep their stars', () => {
+  const note = `*Values are means of three runs on two days, ${'each by another person, '.repeat(4)}times (n-1)*(k-2).`;
+  const text = `Hosts 10.0.*.1 and 10.0.*.2, app-*.1 and app-*.2\n\n${note}`;
+  expect(seen(splitAnswer(text).map(markdownOf).join(''))).toBe(text);
+});
+
 test('italics that end with a dot are no positions after a stop codon', () => {
   const markdown =
     'Smith *et al.* (2020): 5 mg *b.i.d.*, (*i.v.*), *Salmonella spp.*, *BRCA1*/*2*, *16S rRNA*; c.*32_*35del and p.*110Glnext*17';

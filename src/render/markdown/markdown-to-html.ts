@@ -94,7 +94,7 @@ function spanHtml(source: string): string {
 
 const LINK = /<a href="([^"]*)"[^>]*>([\s\S]*?)<\/a>/g;
 
-/** Characters after which a text is cut at its next block or item, and where it is cut in any case: one piece is one slice. */
+/** Characters after which a text is cut at its next block, and where it is cut in any case, if it can at an item before. */
 const PIECE_CHARACTERS = 4_000;
 const MAX_PIECE_CHARACTERS = 8_000;
 /** The parser takes quadratic time for short lines. */
@@ -174,7 +174,8 @@ function* pieces(text: string): Generator<string> {
   let opener = '';
   let before = '';
   for (const { 0: line } of text.matchAll(LINE)) {
-    if (fence === '' && piece.length > PIECE_CHARACTERS && beginsBlock(line, before)) {
+    const length = ITEM.test(line) ? MAX_PIECE_CHARACTERS - 1_000 : PIECE_CHARACTERS;
+    if (fence === '' && piece.length > length && beginsBlock(line, before)) {
       yield piece;
       piece = '';
       lines = 0;

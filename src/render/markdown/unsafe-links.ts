@@ -125,7 +125,9 @@ function beforeOwnDoi(label: string, opened: URL | null): string {
   const shown = label.replace(UNSEEN, '');
   const address = decodedPath(opened?.href ?? '').replace(UNSEEN, '');
   const doi = address.replace(DOI_ADDRESS, '');
-  const isOwn = (shown === address || `mailto:${shown}` === address) && !/\s/.test(shown);
+  // Of an address of e-mail, all before a second `@` may look like another host.
+  const isMail = /^[\w.+-]+@[\w.-]+$/.test(shown) && `mailto:${label}` === opened?.href;
+  const isOwn = isMail || (shown === address && !/\s/.test(shown));
   if (doi === address || !/^10\.\d/.test(doi)) return isOwn ? '' : label;
   return shown.endsWith(doi) ? shown.slice(0, -doi.length) : label;
 }
@@ -189,7 +191,8 @@ function isOtherPath(path: string, opened: URL | null): boolean {
   const shown = pathOf(URL.parse(`https://host.example${start}`));
   if (shown === '') return false;
   const whole = pathOf(opened);
-  if (/…|\.{3}/.test(end)) return !whole.startsWith(shown);
+  // What is cut after a comma, or a letter behind it, has no dot in its place.
+  if (/…|\.{3}/.test(end)) return !whole.startsWith(shown.replace(/,\p{L}?$/u, ''));
   return whole !== shown && whole !== shown + end;
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { DatabaseProxy } from '../../../sandbox/chaos/database-proxy.ts';
 import { connectionUrl } from '../../../sandbox/postgres-server.ts';
@@ -137,6 +137,7 @@ describe('installing the app', () => {
     await scene.sandbox.restartBot();
     await scene.until('Slack is asked', () => asked() > earlier);
     proxy.reset('closed');
+    onTestFinished(() => proxy.restore());
     answer.resolve();
     await scene.until('Slack has renewed the token', () => installation.token !== before);
     await pause(2_000);

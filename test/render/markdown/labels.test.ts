@@ -318,6 +318,7 @@ test.each([
     'https://one.example/a\\#:\\~:text=On%20two%20days,they',
   ],
   ['mailto:ada.bell@uni.example', 'ada.bell@uni.example'],
+  ['https://one.example/?q=BRCA1,TP53', 'https://one.example/?q=BRCA1,T…'],
 ])('a link to %s stays a link where its label is that address', (target, label) => {
   const link = `[${label}](${target})`;
   const [part] = new AnswerSplitter().parts(link, { final: true, most: 1 });

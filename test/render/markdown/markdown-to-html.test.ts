@@ -83,6 +83,11 @@ describe('Markdown as HTML', () => {
     expect(list.split('<pre><code>')).toHaveLength(91);
   });
 
+  test('counts the items of a list on where it is longer than most', () => {
+    const items = Array.from({ length: 60 }, () => `1. ${'Wash and dry. '.repeat(6)}\n`);
+    expect(html(items.join('')).split('<ol>')).toHaveLength(2);
+  });
+
   test('is never far longer than its text, and takes no time for what is crafted', () => {
     const row = (cell: string) => `|${cell.repeat(1_300)}\n`;
     expect(html(row('a|') + row('-|') + '|\n'.repeat(1_300)).length).toBeLessThan(20_000);

@@ -58,6 +58,10 @@ describe('a formula', () => {
   test.each([
     ['So $p < 10^{-9}$, **$x_1$** and \\(a*b*c\\).', 'So p < 10⁻⁹, **x₁** and a∗b∗c.'],
     ['10^{-9} to 3 \\times 10^{8}, \\alpha and \\log_2', '10⁻⁹ to 3 × 10⁸, α and log₂'],
+    [
+      'mass \\[m = 3\\,g\\] and so \\[L = (a + b)\n \\cdot \\lambda\\] here',
+      'mass m = 3 g and so L = (a + b) · λ here',
+    ],
     ['CO<sub>2</sub> and Ca<sup>2+</sup>', 'CO₂ and Ca²⁺'],
     ['$$\nE = mc^2\n$$', 'E = mc²'],
     ['one<br>two<br/><BR />three', 'one  \ntwo  \nthree'],

@@ -26,6 +26,11 @@ const IMITATIONS = [
     '[me@one.example](mailto:a@two.example,me@one.example)',
     'two.example,me@one.example',
   ],
+  [
+    'a page before its address of e-mail',
+    '[one.example/a@two.example](mailto:one.example/a@two.example)',
+    'two.example',
+  ],
   ['a name before the DOI of its link', '[one.example/10.1234/abc](https://doi.org/10.1234/abc)', 'doi.org'],
   [
     'an address after its own',

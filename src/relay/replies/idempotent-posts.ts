@@ -6,8 +6,9 @@ import type { Post, TurnLocation } from '../../store/schema.ts';
 import { intendedPost, nextPostKey, type PostOutcome, replyPart } from '../../store/threads/posts.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isThreadUnreachable } from '../runtime/retry-and-giving-up.ts';
-import { INTENT_MAX_AGE_MS, once, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
+import { once, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 import { asRendered, formSender, type MessageForm, messageDigest } from './fallback-forms.ts';
+import { type FirstReply, FirstReplyIntent } from './first-reply-intent.ts';
 
 /** How an edit waits for its permit. */
 export type PartWait = Pick<EditRequest, 'state' | 'signal' | 'maxWaitMs'>;
@@ -22,19 +23,6 @@ export interface PartEdit extends PartWait, Pick<EditRequest, 'permit'> {
 
 /** What identifies a post, and what happens before it is sent. */
 export type PostIdentity = Omit<PostRequest, 'message' | 'kind'>;
-
-/** The first reply of a turn that begins at `begunAt` (`performance.now()`), and what it asks for then. */
-export interface FirstReply {
-  begunAt: number;
-  /** Whether another organisation can read the channel; undefined of a direct conversation. */
-  isShared?: Promise<boolean | undefined> | undefined;
-  permit: Promise<Permit | undefined>;
-}
-
-/** Returns a permit that no call needs, once it comes. */
-export async function released(permit: FirstReply['permit'] | undefined): Promise<void> {
-  (await permit?.catch(() => undefined))?.release();
-}
 
 interface KnownPost extends Post {
   /** The store does not know yet that it was posted. */
@@ -55,12 +43,7 @@ export class IdempotentPosts {
   /** Slack has refused the pictures of a message, which shows words in their place. */
   hasLostPictures = false;
   #isLoaded: boolean;
-  /** When the turn intended to post its first reply (`performance.now()`), until used or withdrawn. */
-  #firstIntentAt: number | undefined;
-  /** The permit for it, until it is used. */
-  #firstPermit: FirstReply['permit'] | undefined;
-  /** The withdrawal of that intent, while it is under way: a new intent waits for it. */
-  #withdrawal: Promise<void> | undefined;
+  readonly #firstIntent: FirstReplyIntent | undefined;
 
   /** `first`: of a turn that began with the intent to post its first reply, and no other post. */
   constructor(work: ThreadWork, turn: TurnLocation, first?: FirstReply) {
@@ -70,10 +53,7 @@ export class IdempotentPosts {
       this.hasLostPictures = true;
     });
     this.#isLoaded = first !== undefined;
-    this.#firstIntentAt = first?.begunAt;
-    this.#firstPermit = first?.permit;
-    if (first !== undefined)
-      setTimeout(() => void this.withdrawIntent().catch(() => undefined), INTENT_MAX_AGE_MS).unref();
+    this.#firstIntent = first && new FirstReplyIntent(work, turn, first);
   }
 
   /** Reads what earlier processes recorded. */
@@ -232,7 +212,7 @@ export class IdempotentPosts {
       await this.#intend(part, key, isStream);
     };
     // Only a first attempt has this permit, and nothing to look for: its call uses or returns it.
-    const permit = part === replyPart(0) ? await this.#takeFirstPermit() : undefined;
+    const permit = part === replyPart(0) ? await this.#firstIntent?.takePermit() : undefined;
     const identity = { channel, threadTs, key, beforeSend, guard: lease, signal: lease.signal, permit };
     const look = before?.state === 'intended' ? () => this.#lookFor(before) : undefined;
     const act = async () => {
@@ -250,37 +230,16 @@ export class IdempotentPosts {
     await this.sendOnce(part, undefined, async () => undefined);
   }
 
-  /** The permit that was asked for when the turn began; undefined the next time. */
-  #takeFirstPermit(): FirstReply['permit'] | undefined {
-    const permit = this.#firstPermit;
-    this.#firstPermit = undefined;
-    return permit;
-  }
-
-  /** Records the intent of a call that leaves now. The first reply has one, unless used, withdrawn or old. */
+  /** Records the intent of a call that leaves now, unless it is the first reply's, recorded with the turn. */
   async #intend(part: string, key: string, isStream: boolean): Promise<void> {
-    let isIntended = false;
-    if (part === replyPart(0)) {
-      const at = this.#firstIntentAt;
-      isIntended = at !== undefined && performance.now() - at <= INTENT_MAX_AGE_MS;
-      this.#firstIntentAt = undefined;
-      await this.#withdrawal;
-    }
+    const isRecorded = part === replyPart(0) && (await this.#firstIntent?.use());
     const record = () => this.#work.deps.store.posts.intend(this.#turn, part, key, isStream);
-    this.#posts.set(part, isIntended ? intendedPost(this.#turn, part, key) : await record());
+    this.#posts.set(part, isRecorded === true ? intendedPost(this.#turn, part, key) : await record());
   }
 
-  /** Withdraws the intent to post the first reply, if no call used it: nobody need look for the reply. */
+  /** Withdraws the intent to post the first reply, if no call used it. */
   async withdrawIntent(): Promise<void> {
-    void released(this.#takeFirstPermit());
-    if (this.#firstIntentAt !== undefined && this.#work.lease.remainingMs() > 0) {
-      this.#firstIntentAt = undefined;
-      // A withdrawal that fails is not repeated: the next call records another intent.
-      this.#withdrawal = this.#work.deps.store.posts.delete(this.#turn, replyPart(0)).finally(() => {
-        this.#withdrawal = undefined;
-      });
-    }
-    await this.#withdrawal;
+    await this.#firstIntent?.withdraw();
   }
 
   /** Names a part's message differently, so that the part can be posted again. */

@@ -13,7 +13,8 @@ import {
   withRetry,
 } from '../runtime/retry-and-giving-up.ts';
 import type { TurnRow } from '../runtime/turn-row.ts';
-import { type FirstReply, IdempotentPosts, type PartEdit } from './idempotent-posts.ts';
+import type { FirstReply } from './first-reply-intent.ts';
+import { IdempotentPosts, type PartEdit } from './idempotent-posts.ts';
 import { type PlannedMessage, ReplyMessages, STATUS_PART } from './reply-messages.ts';
 import type { ReplyState } from './reply-state.ts';
 import { ThreadFiles } from './thread-files.ts';

@@ -9,7 +9,7 @@ import {
   type PassOnTime,
 } from '../controls/messages-during-a-run.ts';
 import { stopRequesterName } from '../reading/display-names.ts';
-import type { FirstReply } from '../replies/idempotent-posts.ts';
+import type { FirstReply } from '../replies/first-reply-intent.ts';
 import { LiveReply } from '../replies/live-reply.ts';
 import { type AnsweredMessage, ReplyReader } from '../replies/reply-reader.ts';
 import { ReplyState } from '../replies/reply-state.ts';

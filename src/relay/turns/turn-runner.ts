@@ -9,7 +9,7 @@ import { turnLocationOf } from '../../store/threads/turns.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
 import type { PassOnTime } from '../controls/messages-during-a-run.ts';
 import { markWaiting } from '../controls/waiting-reactions.ts';
-import { type FirstReply, released } from '../replies/idempotent-posts.ts';
+import { type FirstReply, released } from '../replies/first-reply-intent.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';

@@ -1,0 +1,72 @@
+import type { Permit } from '../../slack/permit-queue.ts';
+import type { TurnLocation } from '../../store/schema.ts';
+import { replyPart } from '../../store/threads/posts.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
+import { INTENT_MAX_AGE_MS } from '../runtime/unknown-outcome.ts';
+
+/** The first reply of a turn that begins at `begunAt` (`performance.now()`), and what it asks for then. */
+export interface FirstReply {
+  begunAt: number;
+  /** Whether another organisation can read the channel; undefined of a direct conversation. */
+  isShared?: Promise<boolean | undefined> | undefined;
+  permit: Promise<Permit | undefined>;
+}
+
+/** Returns a permit that no call needs, once it comes. */
+export async function released(permit: FirstReply['permit'] | undefined): Promise<void> {
+  (await permit?.catch(() => undefined))?.release();
+}
+
+/**
+ * The intent to post a turn's first reply, which `turns.begin` records, and the permit asked for with it. It
+ * counts for INTENT_MAX_AGE_MS: a search relies on the call having ended SLACK_CALL_LIFETIME_MS after it.
+ */
+export class FirstReplyIntent {
+  readonly #work: ThreadWork;
+  readonly #turn: TurnLocation;
+  /** When the turn began (`performance.now()`), until the intent is used or withdrawn. */
+  #begunAt: number | undefined;
+  /** Until the call takes it. */
+  #permit: FirstReply['permit'] | undefined;
+  /** Withdraws an intent that has become too old, so that after a crash nobody looks for the reply. */
+  readonly #expiry: NodeJS.Timeout;
+  /** The withdrawal, while it is under way: a new intent waits for it. */
+  #withdrawal: Promise<void> | undefined;
+
+  constructor(work: ThreadWork, turn: TurnLocation, { begunAt, permit }: FirstReply) {
+    this.#work = work;
+    this.#turn = turn;
+    this.#begunAt = begunAt;
+    this.#permit = permit;
+    this.#expiry = setTimeout(() => void this.withdraw().catch(() => undefined), INTENT_MAX_AGE_MS).unref();
+  }
+
+  /** The permit for the call, which uses or returns it; undefined the next time. */
+  takePermit(): FirstReply['permit'] | undefined {
+    const permit = this.#permit;
+    this.#permit = undefined;
+    return permit;
+  }
+
+  /** Whether this is the intent of a call that leaves now. False if it was used, is withdrawn or too old. */
+  async use(): Promise<boolean> {
+    clearTimeout(this.#expiry);
+    const isValid = this.#begunAt !== undefined && performance.now() - this.#begunAt <= INTENT_MAX_AGE_MS;
+    this.#begunAt = undefined;
+    await this.#withdrawal;
+    return isValid;
+  }
+
+  /** Withdraws it, if no call used it, and returns its permit: nobody need look for the reply. */
+  async withdraw(): Promise<void> {
+    void released(this.takePermit());
+    if (this.#begunAt !== undefined && this.#work.lease.remainingMs() > 0) {
+      this.#begunAt = undefined;
+      // A withdrawal that fails is not repeated: the next call records another intent.
+      this.#withdrawal = this.#work.deps.store.posts.delete(this.#turn, replyPart(0)).finally(() => {
+        this.#withdrawal = undefined;
+      });
+    }
+    await this.#withdrawal;
+  }
+}

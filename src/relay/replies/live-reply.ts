@@ -43,7 +43,7 @@ export class LiveReply {
   readonly #changes = this.#poller(() => this.#showLatest());
   /** Shows the changes of the status, while it is a message apart from the answer. */
   #statusChanges: Poller | undefined;
-  /** How often showing has failed since it last succeeded. */
+  /** How often showing has failed since it last succeeded, of text or status: Slack then takes edits again. */
   #failures = 0;
   /** Why Slack has no place for the reply, once that is known. */
   unreachable: SlackError | undefined;
@@ -179,9 +179,10 @@ export class LiveReply {
     const { log } = this.#work.deps;
     log.warn({ err: error, turn: this.#turn.id }, 'the live reply could not be shown; trying again');
     this.#failures += 1;
-    this.onChanged();
+    this.#unseenSince ??= Date.now();
     const pauseMs = Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(this.#failures));
     await sleepUnlessAborted(pauseMs, this.#pendingEdits.signal);
+    this.onChanged();
   }
 
   /** Brings the thread up to date message by message, so that people never read past a gap. */

@@ -114,9 +114,12 @@ async function sendAndAwait(task: Delivery): Promise<SendAnswer> {
   }
 }
 
+/**
+ * The task does not list the message. `unavailable`: nor was there an answer; `not_understood`: its answer named
+ * no message. `RefusalDoubt` says how long the step is repeated after each, and `settleSends` looks again first.
+ */
 function notListedError(code: 'not_understood' | 'unavailable', cause?: AgentError): AgentError {
-  const sentence =
-    'The service accepted the message but does not list it. It is looked up again before it is resent.';
+  const sentence = "The message is not in the task's list. It is looked up again before it is resent.";
   return new AgentError(code, { sentence, outcome: cause?.outcome ?? 'unknown', cause });
 }
 

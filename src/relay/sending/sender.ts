@@ -235,7 +235,7 @@ export class Sender {
   #notifyFixedOptions({ message, choices }: OutgoingMessage): void {
     const { skill: _, ...fixed } = choices;
     const { resends_turn_id, revises_turn_id, content } = message;
-    // A question that is asked again with other choices gets a task that has them.
+    // **Try again** repeats what was chosen, and the form that asks again keeps the choices of a started task.
     const isChosenAgain = revises_turn_id !== null && content?.choices !== undefined;
     if (resends_turn_id !== null || isChosenAgain || Object.keys(fixed).length === 0) return;
     const { workspace, channel, thread_ts: threadTs, asked_by: person, id } = this.#turn;

@@ -21,7 +21,7 @@ import {
   uploadAttachments,
 } from './attachments.ts';
 import { findProject, forgetMissingProject } from './channel-project.ts';
-import { deliverOnce, lastMessageId, refusalOf, settleSends } from './delivery.ts';
+import { type Delivery, deliverOnce, lastMessageId, refusalOf, settleSends } from './delivery.ts';
 import {
   messageOfTurn,
   type OutgoingMessage,
@@ -30,7 +30,7 @@ import {
 } from './outgoing-message.ts';
 import { resendChain } from './resent-message.ts';
 import { recordSentContent } from './sent-content.ts';
-import { ensureCurrentAccount, ensureThreadTask, newTaskOptions } from './thread-task.ts';
+import { ensureCurrentAccount, ensureThreadTask, hasGotMessage, newTaskOptions } from './thread-task.ts';
 
 /** A turn whose message is sent, and what its thread shows meanwhile. */
 export interface SendingTurn extends ThreadWork {
@@ -68,10 +68,10 @@ export class Sender {
   #message: WholeMessage | undefined;
   #outgoing: OutgoingMessage | undefined;
   /**
-   * The turn and the service are looked at before the next call, because an attempt has failed, an earlier
-   * run froze the message, or a send that it repeats is in doubt. Freezing the message here resets this.
+   * The row and the service may know more than this run, because an attempt has failed, an earlier run froze
+   * the message, or a send that it repeats is in doubt. Freezing the message here resets this.
    */
-  #mustLookAgain: boolean;
+  #isStale: boolean;
   /** The task that this run has started, until it is recorded. */
   #startedTaskId: string | null = null;
   /** The task and project that this run has left, each once: a contradictory service causes no loop. */
@@ -83,7 +83,7 @@ export class Sender {
     this.#known = known;
     this.#thread = known.thread;
     this.#message = known.message;
-    this.#mustLookAgain = work.row.turn.attempts > 0 || isFrozen(work.row.turn);
+    this.#isStale = work.row.turn.attempts > 0 || isFrozen(work.row.turn);
   }
 
   get #turn(): Turn {
@@ -92,7 +92,7 @@ export class Sender {
 
   /** Takes the remaining steps; returns the thread with its task. Throws TurnEnded if it must not send. */
   async send(): Promise<Thread> {
-    const isStarted = async (thread: Thread) => thread.task_id !== null && thread.participant_ids.length > 0;
+    const isStarted = async (thread: Thread) => thread.task_id !== null && hasGotMessage(thread);
     const wasTaskStarted = await this.#beforeSending(isStarted);
     return this.#withProject(async (projectId) => {
       const taskId = await this.#beforeSending((thread) => this.#ensureTask(thread, projectId));
@@ -122,10 +122,10 @@ export class Sender {
       } catch (error) {
         // The thread may have changed before the error, and changes again by what it leaves.
         this.#forgetRows();
-        if (!isInterruption(error, 'send_again') && !(await this.#leaveLost(projectId, error))) throw error;
+        const hasLeft = isInterruption(error, 'send_again') || (await this.#leaveLost(projectId, error));
+        if (!hasLeft) throw error;
         this.#forgetRows();
-        // The files may have been lost with the project.
-        this.#outgoing = undefined;
+        this.#outgoing = undefined; // The files may have been lost with the project.
       }
     }
   }
@@ -137,7 +137,7 @@ export class Sender {
       try {
         return await step(await this.#threadUnderAccount());
       } catch (error) {
-        this.#mustLookAgain = true;
+        this.#isStale = true;
         this.#forgetRows();
         await this.#recordTask();
         throw error;
@@ -148,7 +148,7 @@ export class Sender {
   /** Throws if the turn was stopped, or its place or project was closed to it while it waited. */
   async #throwIfUnwanted(): Promise<void> {
     this.#work.stopSignal.throwIfAborted();
-    if (!this.#mustLookAgain) return;
+    if (!this.#isStale) return;
     const closing = await closingAt(this.#work.deps, this.#turn, this.#work.lease.signal);
     if (closing !== undefined) throw new TurnEnded('refused', strings.closedPlaces[closing]);
     const thread = await this.#threadUnderAccount();
@@ -191,13 +191,16 @@ export class Sender {
       const { attachments } = uploaded;
       const outcome = await this.#beforeSending(async (thread) => {
         const startedTaskId = this.#startedTaskId;
-        const last = startedTaskId === null ? await this.#lastMessageOf(thread, taskId) : '';
+        const agent = () => this.#work.deps.agent(thread.account_id);
+        // If it cannot be read now, the delivery reads it.
+        const last =
+          startedTaskId === null ? await lastMessageId(agent(), taskId).catch(() => undefined) : '';
         const hasInstructions = this.#known.channelSettings.instructions !== null;
         const frozen = { outgoing, attachments, lastMessageId: last, taskId, startedTaskId, hasInstructions };
         return recordSentContent(this.#work, thread, frozen);
       });
       if (outcome === 'frozen') {
-        this.#mustLookAgain = false;
+        this.#isStale = false;
         this.#startedTaskId = null;
         // It is not needed again, and its tables may be large.
         this.#outgoing = undefined;
@@ -205,11 +208,6 @@ export class Sender {
       }
       this.#forgetRows();
     }
-  }
-
-  /** A task's last message, '' without any; undefined if it cannot be read: then the delivery reads it. */
-  async #lastMessageOf({ account_id }: Thread, taskId: string): Promise<string | undefined> {
-    return lastMessageId(this.#work.deps.agent(account_id), taskId).catch(() => undefined);
   }
 
   /** The thread's task, started if need be. Throws an Interruption if the thread has another project now. */
@@ -264,42 +262,46 @@ export class Sender {
     state?.update({ phase: 'uploading', sentence: undefined });
     const onProgress: UploadProgressListener = (files) => state?.setUploadProgress(files);
     return this.#beforeSending(async (thread) => {
-      const { threads } = this.#work.deps.store;
-      // From its first file on, the thread keeps the project that its channel has now.
-      const bind = async () => threads.bindProject(thread, await findProject(this.#work, thread, this.#turn));
+      // From its first file on, the thread keeps a project: that of its channel now, which may have changed.
+      const find = () => findProject(this.#work, thread, this.#turn);
+      const bind = async () => this.#work.deps.store.threads.bindProject(thread, await find());
       const projectId = thread.project_id ?? (await bind());
-      const what = { thread, turn: this.#turn, projectId, items, failing: this.#failingFiles };
-      return uploadAttachments({ ...this.#work, ...what, onProgress });
+      const files = { items, failing: this.#failingFiles, onProgress };
+      return uploadAttachments({ ...this.#work, thread, turn: this.#turn, projectId, ...files });
     });
   }
 
   /** Delivers the message; after a wait, reads first what became of the turn. */
   async #tryToDeliver(taskId: string): Promise<void> {
     const { row, deps, stopSignal } = this.#work;
-    if (this.#mustLookAgain) await row.read();
+    if (this.#isStale) await row.read();
     // It is frozen no more if it has left its task, in a transaction whose answer did not reach us.
     if (!isFrozen(this.#turn)) throw new Interruption('send_again');
     // An earlier attempt may have recorded it although the commit's answer was lost.
     if (isAtService(this.#turn)) return;
     const task = { ...this.#work, agent: deps.agent((await this.#threadUnderAccount()).account_id), taskId };
     try {
-      this.#message ??= await messageOfTurn(this.#work, this.#turn);
-      const inDoubt = (await resendChain(deps.store, this.#message)).filter(isSendInDoubt);
-      this.#mustLookAgain ||= inDoubt.length > 0;
-      if (this.#mustLookAgain) {
-        await settleSends(task, inDoubt);
-        if (isAtService(this.#turn)) return;
-        await this.#throwIfUnsentIsUnwanted();
-      }
-      await deliverOnce(task, stopSignal);
+      if ((await this.#settleEarlierSends(task)) === 'unsent') await deliverOnce(task, stopSignal);
     } catch (thrown) {
-      this.#mustLookAgain = true;
+      this.#isStale = true;
       // It may have to ask the service; if that fails, that error stands in for this one.
       const error = await refusalOf(thrown, task);
       const isTaskClosed = error instanceof TurnEnded && error.more.isTaskClosed === true;
       if (isTaskClosed && (await this.#leaveTask(taskId))) throw new Interruption('send_again');
       throw error;
     }
+  }
+
+  /** Finds out whether an earlier run, or a turn that this one sends again, has sent the message. */
+  async #settleEarlierSends(task: Delivery): Promise<'sent' | 'unsent'> {
+    this.#message ??= await messageOfTurn(this.#work, this.#turn);
+    const inDoubt = (await resendChain(this.#work.deps.store, this.#message)).filter(isSendInDoubt);
+    this.#isStale ||= inDoubt.length > 0;
+    if (!this.#isStale) return 'unsent';
+    await settleSends(task, inDoubt);
+    if (isAtService(this.#turn)) return 'sent';
+    await this.#throwIfUnsentIsUnwanted();
+    return 'unsent';
   }
 
   /** Throws if a frozen, surely unsent message is not to go as it is: after a stop, an edit or a deletion. */

@@ -2,6 +2,7 @@ import { withLists, withUnnamedWriter, withWriterName } from '../../render/promp
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text-format.ts';
 import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
 import { isFrozen } from '../../store/threads/turn-phase.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
@@ -18,6 +19,7 @@ import { HELD_POLL_MS, nextAllowedMessage } from './next-message.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
 import { unquotedPrompt } from './resent-message.ts';
 import { NO_INSTRUCTIONS, withStandingInstructions } from './standing-instructions.ts';
+import { hasGotMessage } from './thread-task.ts';
 
 /** What is frozen with a message, beside its content. */
 export interface Freeze {
@@ -47,38 +49,46 @@ export async function recordSentContent(
 ): Promise<FreezeOutcome> {
   const { row } = work;
   const { turn } = row;
-  const { store, settings } = work.deps;
-  const { outgoing, taskId, startedTaskId, lastMessageId } = frozen;
-  const { message } = outgoing;
+  const { message, unsentTs } = frozen.outgoing;
   if (message.state !== 'waiting') return endUnlessFrozen(row, message);
-  const own = await contentToSend(work, thread, turn, frozen);
-  const quoting = { ...own, ...(await withFormerTasks(work, thread, message, taskId, own)) };
-  const instructions = frozen.hasInstructions
-    ? await withStandingInstructions(work, turn, taskId, quoting)
-    : NO_INSTRUCTIONS;
-  const intent = lastMessageId !== undefined && {
-    skill: quoting.skill ?? settings.skill ?? null,
-    sent_after_message_id: lastMessageId,
-    send_intended_at: new Date(),
-  };
-  const values = { ...quoting, ...instructions, ...intent };
-  // What is asked may have changed since its task was started: while it waited, or after a refusal.
-  const keepsTitle =
-    thread.participant_ids.length > 0 &&
-    (message.revises_turn_id === null || (await store.threads.isTaskBegun(turn, taskId)));
-  const title = keepsTitle ? undefined : outgoing.title;
-  // The statement itself sees whether an earlier message has arrived.
-  const freezeUnlessOvertaken = async (overtakenEmptyTs?: SlackTs) => {
-    const options = { earlierTs: overtakenEmptyTs, startedTaskId, title, others: message.parts.slice(1) };
+  const values = await composeValues(work, thread, turn, frozen);
+  const title = await newTitle(work.deps.store, thread, turn, frozen);
+  // The statement itself sees whether an earlier message waits, besides one that asks nothing.
+  const freezeUnlessOvertaken = async (earlierTs?: SlackTs) => {
+    const { startedTaskId } = frozen;
+    const options = { earlierTs, startedTaskId, title, others: message.parts.slice(1) };
     if (!(await row.writeUnlessStopped(({ turns }) => turns.freeze(turn, message, values, options))))
       return false;
     // If the process ends before this, the next message quotes them again.
-    await store.messages.markQuoted(message, outgoing.unsentTs);
+    await work.deps.store.messages.markQuoted(message, unsentTs);
     if (title !== undefined) showTaskTitle(work, turn, title);
     return true;
   };
   if (await freezeUnlessOvertaken()) return 'frozen';
   return reassignOrFreeze(work, turn, message, freezeUnlessOvertaken);
+}
+
+/** What is recorded of a message: its content, behind what it quotes, and the intent to send it. */
+async function composeValues(work: ThreadWork, thread: Thread, turn: Turn, frozen: Freeze) {
+  const { outgoing, taskId, lastMessageId, hasInstructions } = frozen;
+  const own = await contentToSend(work, thread, turn, frozen);
+  const content = { ...own, ...(await withFormerTasks(work, thread, outgoing.message, taskId, own)) };
+  const instructed = hasInstructions && (await withStandingInstructions(work, turn, taskId, content));
+  const intent = lastMessageId !== undefined && {
+    skill: content.skill ?? work.deps.settings.skill ?? null,
+    sent_after_message_id: lastMessageId,
+    send_intended_at: new Date(),
+  };
+  return { ...content, ...(instructed || NO_INSTRUCTIONS), ...intent };
+}
+
+/** The title that a message gives its task; undefined if the task keeps the one that it has. */
+async function newTitle(store: Store, thread: Thread, turn: Turn, { outgoing, taskId }: Freeze) {
+  // The message may have been edited since the task was started for it.
+  if (!hasGotMessage(thread)) return outgoing.title;
+  // A question that the service refused may be asked again in other words.
+  const isAskedAgain = outgoing.message.revises_turn_id !== null;
+  return isAskedAgain && !(await store.threads.isTaskBegun(turn, taskId)) ? outgoing.title : undefined;
 }
 
 /** Throws TurnEnded, unless this run has frozen the message, in a statement whose answer did not reach us. */
@@ -95,7 +105,7 @@ async function reassignOrFreeze(
   work: ThreadWork & { row: TurnRow },
   turn: Turn,
   message: Message,
-  freezeUnlessOvertaken: (overtakenEmptyTs: SlackTs) => Promise<boolean>,
+  freezeUnlessOvertaken: (earlierTs: SlackTs) => Promise<boolean>,
 ): Promise<FreezeOutcome> {
   const { row, deps, lease } = work;
   const now = await row.readUnlessStopped();

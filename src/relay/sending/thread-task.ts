@@ -23,6 +23,11 @@ const MAX_SEARCH_MS = 20_000;
 /** How far the service's clock may lag behind ours (ms). */
 const MAX_CLOCK_SKEW_MS = 2_000;
 
+/** Whether the agent has got a message of the thread. */
+export function hasGotMessage({ participant_ids }: Thread): boolean {
+  return participant_ids.length > 0;
+}
+
 /** The options of a task whose first message makes these choices, in a channel with this model. */
 export function newTaskOptions(
   { title, choices }: { title: string; choices: TaskChoices },

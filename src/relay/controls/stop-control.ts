@@ -76,18 +76,19 @@ export class StopControl {
     const { store } = this.#deps;
     const { person, control = 'stop' } = request;
     const notStopped = (outcome: ControlOutcome) => ({ outcome, sent: [] });
-    const named = request.turn ?? (await turnOf(store, request));
-    if (named === undefined) return notStopped('unknown');
-    const known = await this.#runningTurnFor(named);
-    const isBackground = hasSettled(known);
-    if (isBackground && !(await this.#mayWorkInBackground(known))) return notStopped('over');
-    const use = useOnTurn(known, person, control);
+    const asked = request.turn ?? (await turnOf(store, request));
+    if (asked === undefined) return notStopped('unknown');
+    const running = await this.#runningTurnFor(asked);
+    const isBackground = hasSettled(running);
+    if (isBackground && !(await this.#mayWorkInBackground(running))) return notStopped('over');
+    const use = useOnTurn(running, person, control);
     if (!(await mayUseControl(this.#deps, use))) return notStopped('refused');
-    const recording = this.#recordRequest(known, request, isBackground);
+    const recording = this.#recordRequest(running, request, isBackground);
     const isTakenOver = (error: unknown) => isInterruption(error, 'taken_over');
     const recorded = await recording.catch(valueIf(undefined, isTakenOver));
     if (recorded === undefined) return notStopped('over');
     const { kind, turn, sent } = recorded;
+    // Another request was before this one: it is too soon to force the stop, or that is done already.
     if (kind === 'waits') return { outcome: 'stopping', sent };
     this.#deps.log.info({ turn: turn.id, person, kind, control, isBackground }, 'stop requested');
     if (!isBackground) this.#onStopRequested(turn);

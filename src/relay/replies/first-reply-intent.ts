@@ -24,7 +24,7 @@ export async function released(permit: FirstReply['permit'] | undefined): Promis
 export class FirstReplyIntent {
   readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
-  /** When the turn began (`performance.now()`), until the intent is used or withdrawn. */
+  /** Until the intent is used or withdrawn. */
   #begunAt: number | undefined;
   /** Until the call takes it. */
   #permit: FirstReply['permit'] | undefined;

@@ -27,7 +27,7 @@ export type PostIdentity = Omit<PostRequest, 'message' | 'kind'>;
 interface KnownPost extends Post {
   /** The store does not know yet that it was posted. */
   isUnrecorded?: boolean;
-  /** The digest of what the post shows; undefined if that is not sure: then an edit is sent. */
+  /** The digest of what it shows, in whatever form; undefined if that is not sure: then an edit is sent. */
   shown?: string | undefined;
 }
 
@@ -244,10 +244,10 @@ export class IdempotentPosts {
 
   /** Names a part's message differently, so that the part can be posted again. */
   async rename(part: string, name: string): Promise<void> {
-    if (this.#posts.get(part) === undefined) return;
+    if (!this.knows(part)) return;
     await this.record();
     await this.#work.deps.store.posts.renamePart(this.#turn, part, name);
-    const post = this.#posts.get(part);
+    const post = this.#posts.get(part); // As `record` has left it.
     this.#posts.delete(part);
     if (post !== undefined) this.#posts.set(name, { ...post, part: name });
   }

@@ -96,6 +96,7 @@ export function replyFingerprint({ status, content }: AgentMessage): string {
 function growingLength(block: ContentBlock): number {
   if (block.kind === 'text') return block.text.length;
   if (block.kind === 'tool_result') return block.content.length;
+  // The last call alone may grow: `replyFingerprint` reads all of it.
   if (block.kind === 'tool_use') return 0;
   return Object.values(block.raw).reduce<number>(
     (length, value) => length + (typeof value === 'string' ? value.length : 0),

@@ -86,7 +86,7 @@ export class ReplyReader {
     } finally {
       leave();
       this.#readTimes = undefined;
-      this.#endWait();
+      this.#resolveAwaitedRead();
     }
   }
 
@@ -98,7 +98,7 @@ export class ReplyReader {
     await within(DUE_READ_TIMEOUT_MS, this.#awaitedRead.promise, undefined);
   }
 
-  #endWait(): void {
+  #resolveAwaitedRead(): void {
     if (this.#readTimes !== undefined) this.#readTimes.dueUntil = 0;
     this.#awaitedRead?.resolve();
     this.#awaitedRead = undefined;
@@ -150,7 +150,7 @@ export class ReplyReader {
     this.#remember(reply);
     if (isReplySettled(reply) && !hasReplyFailed(reply)) this.#settled = { reply, hasSettled: true };
     onRead(reply);
-    this.#endWait();
+    this.#resolveAwaitedRead();
     return reply;
   }
 

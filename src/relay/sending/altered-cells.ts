@@ -152,6 +152,7 @@ class AlteredCellSearch {
   }
 }
 
+/** A text's encoding. Its last line is not looked at: it may end within a character. */
 function encodingOf(beginning: Uint8Array): string {
   const [first, second] = beginning;
   if (first === 0xff && second === 0xfe) return 'utf-16le';

@@ -243,11 +243,10 @@ class AttachmentBatch {
     const opened = await this.#request.workspace.downloads.open(file, { signal: this.#signal });
     const { sizeBytes, mime } = opened;
     const isPage = /^text\/html/i.test(mime);
+    if (sizeBytes === 0 || (sizeBytes !== undefined && !isPage)) opened.release();
+    if (sizeBytes === 0) return 'empty';
     // The size of a page is not kept: Slack may write it anew for each download.
-    if (sizeBytes !== undefined && (sizeBytes === 0 || !isPage)) {
-      opened.release();
-      return sizeBytes === 0 ? 'empty' : { ...source, sizeBytes };
-    }
+    if (sizeBytes !== undefined && !isPage) return { ...source, sizeBytes };
     const chunks: Uint8Array[] = [];
     let length = 0;
     for await (const chunk of opened.stream) {

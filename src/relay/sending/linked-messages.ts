@@ -83,7 +83,7 @@ async function followLink(
     const read = (await reading) ?? 'link_late';
     if (typeof read === 'string') return read;
     const readChannel = (signal: AbortSignal) => workspace.people.channel(channel, signal);
-    const naming = isElsewhere ? withinMs(linkMs, interrupt, readChannel) : undefined;
+    const naming = isElsewhere ? withinMs(linkMs, interrupt, readChannel) : undefined; // Throws no SlackError.
     const readThread = (signal: AbortSignal) => readReplies(work, message, link, read, signal);
     const readingThread = withinMs(linkMs, interrupt, readThread).catch((err: unknown) => {
       deps.log.info({ err, channel }, 'the thread of a linked message was not read');

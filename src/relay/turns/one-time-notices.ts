@@ -7,12 +7,12 @@ import type { TurnContext } from './turn-context.ts';
  * Asks Slack whether another organisation can read the channel. Returns a function that waits for the answer,
  * and posts a notice once in a channel that is shared. It throws a SlackError if Slack does not answer.
  */
-export function sharedChannelNotice(context: TurnContext): () => Promise<void> {
+export function prepareSharedChannelNotice(context: TurnContext): () => Promise<void> {
   const { deps, workspace, turn, lease } = context;
   if (isDirectChannel(turn.channel)) return async () => undefined;
   const ask = () => workspace.people.sharing(turn.channel, lease.signal);
   const asked = context.begun?.first.isShared ?? ask();
-  asked.catch(() => undefined);
+  asked.catch(() => undefined); // The function below asks again.
   return async () => {
     const isShared = await asked.catch(ask);
     if (isShared !== true || !(await deps.store.channels.claimNotice(turn, 'shared'))) return;

@@ -14,7 +14,7 @@ import { endTurnIfEmpty, endTurnIfFilesOnly, isEmptyMessage } from '../sending/e
 import { messageOfTurn, wholeMessage, withOtherCopy } from '../sending/outgoing-message.ts';
 import { Sender } from '../sending/sender.ts';
 import { closeMessage, requeueMessage } from '../sending/unsent-message.ts';
-import { postNewTaskNotice, sharedChannelNotice } from './one-time-notices.ts';
+import { postNewTaskNotice, prepareSharedChannelNotice } from './one-time-notices.ts';
 import { type FollowedReply, followReply } from './reply-follower.ts';
 import type { TurnContext } from './turn-context.ts';
 import { closeTurn, endEarly, endSettledTurn } from './turn-end.ts';
@@ -125,7 +125,7 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | 'an
 /** Shows the reply, and tells what a channel or a person is told once. */
 async function openWithNotices(context: TurnContext): Promise<void> {
   // Asked before the reply is opened, so that one statement asks for the permits of both calls.
-  const postSharedChannelNotice = sharedChannelNotice(context);
+  const postSharedChannelNotice = prepareSharedChannelNotice(context);
   await context.openReply();
   await context.withRetry(postSharedChannelNotice);
   await context.withRetry(() => postNewTaskNotice(context));
@@ -156,7 +156,7 @@ async function findOwnReply(context: TurnContext): Promise<OwnReply> {
   return replyId === undefined ? { kind: 'answered_by_run' } : { kind: 'found', replyId };
 }
 
-/** Says in the reply which channel instructions its message had, or that a skill left them out. */
+/** Says in the reply which instructions a task's first message had, or that its skill left them out. */
 async function showInstructions({ deps, turn, state }: TurnContext): Promise<void> {
   const { workspace, instructions_set_by: person, instructions_set_at: setAt } = turn;
   if (setAt !== null) {

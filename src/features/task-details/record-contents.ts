@@ -168,7 +168,7 @@ async function readAbout(work: RecordWork, about: MessageContent['about']) {
   if (isGone) return undefined;
   const { userId: botUserId } = workspace.bot;
   const names = await lookUpNames({ people: workspace.people, channel: row.channel }, message);
-  return { writer: writerName(message, { names, botUserId }), text: plainText(message, names, botUserId) };
+  return { writer: writerName(message, names), text: plainText(message, names, botUserId) };
 }
 
 async function toText({ workspace, row }: RecordWork, said: object): Promise<string> {

@@ -276,21 +276,26 @@ function quotedPart(count: number, left: number, missing: TranscriptOptions['mis
 function transcriptEntry(message: ParsedMessage, options: TranscriptOptions): string {
   const text = readableText(message, options.names, options.botUserId);
   const files = fileNamesOf(message).map(toSingleLine).join(', ');
-  const heading = [`**${writerName(message, options)}**`, timeOfTs(message.ts ?? '')]
+  const heading = [`**${writerForAgent(message, options)}**`, timeOfTs(message.ts ?? '')]
     .filter((part) => part !== '')
     .join(', ');
   const parts = [`${heading}:`, text, files === '' ? '' : `[files: ${files}]`];
   return blockquote(parts.filter((part) => part !== '').join('\n'));
 }
 
-/** A message's writer as people and the agent read it, on one line. */
-export function writerName(
+/** A message's writer as the agent reads it, on one line. */
+export function writerForAgent(
   message: ParsedMessage,
   { names, botUserId }: Pick<TranscriptOptions, 'names' | 'botUserId'>,
 ): string {
+  if (message.user !== botUserId) return writerName(message, names);
+  return `${toSingleLine(names.get(botUserId) ?? 'agent')} (you)`;
+}
+
+/** A message's writer as people read it, on one line. */
+export function writerName(message: ParsedMessage, names: DisplayNames): string {
   const known = message.user === undefined ? undefined : names.get(message.user);
   // An app may post under a name of the moment.
   const name = message.username || known || message.bot_profile?.name || message.user || 'Somebody';
-  if (message.user === botUserId) return `${toSingleLine(known ?? 'agent')} (you)`;
   return message.bot_id === undefined ? toSingleLine(name) : `${toSingleLine(name)} (app)`;
 }

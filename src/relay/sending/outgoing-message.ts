@@ -34,7 +34,7 @@ import {
   quoteLinkedMessage,
   readEarlierMessages,
   type TranscriptOptions,
-  writerName,
+  writerForAgent,
 } from './earlier-messages.ts';
 import { type LinkedMessages, linkAgeMs, NO_LINKS, readLinkedMessages } from './linked-messages.ts';
 import { resentTurn } from './resent-message.ts';
@@ -213,7 +213,7 @@ function askedIn(
     taskTitle(other === undefined ? parseFlags(words, taskOptions).text : words, fileNamesOf(own));
   const said = other === undefined ? flagged.text : readableText(other, names, botUserId);
   const isAnothers = other !== undefined && other.user !== user_id;
-  const named = isAnothers ? withWriterName(said, writerName(other, { names, botUserId })) : said;
+  const named = isAnothers ? withWriterName(said, writerForAgent(other, { names, botUserId })) : said;
   const whole = withLists(named, ...more.map((one) => readableText(one, names, botUserId)));
   const text = content?.isCorrection === true ? withLeadIn(strings.correctionPrefix, whole) : whole;
   return { text, title, choices, asksInOtherWords: other !== undefined };

@@ -311,6 +311,18 @@ describe('the record of a task', () => {
     }
   });
 
+  test('names us to people as another app, where a question was about what we wrote', async () => {
+    const { channel, root } = await asked('Before the next one');
+    const [answer] = scene.replies(channel, root);
+    await slack.shortcut({ person: scene.ada, callbackId: 'ask_about', channel, ts: answer?.ts ?? '' });
+    await submitted(scene.ada, { question: 'Is that all?' });
+    await answered(channel, 2);
+    const post = slack.messages(channel).find((one) => slack.visibleText(one).includes('Is that all?'));
+    const { page } = await saved(channel, post ?? root);
+    expect(page).toContain(recordNotes.about('taskthread (app)'));
+    expect(page).not.toContain('(you)');
+  });
+
   test('holds each question as it was sent, and what an edit made of it later', async () => {
     const { channel, root } = await asked('First words');
     const slow = scene.reply(channel, root, 'Take your time:\n/silent 9000');

@@ -203,20 +203,26 @@ function askedIn(
   { own, more, before }: PointedMessages,
   { names, botUserId, taskOptions }: ReadingOptions & { taskOptions: SupportedTaskOptions },
 ) {
-  const about = content?.about === undefined ? undefined : before[0];
+  const reading = { names, botUserId };
   const flagged = parseFlags(readableText(own, names, botUserId), taskOptions);
-  const other = flagged.text === '' ? about : undefined;
-  const choices = content?.choices ?? flagged.choices;
-  const words = plainText(other ?? own, names, botUserId, true);
-  const title =
-    choices.title ??
-    taskTitle(other === undefined ? parseFlags(words, taskOptions).text : words, fileNamesOf(own));
-  const said = other === undefined ? flagged.text : readableText(other, names, botUserId);
-  const isAnothers = other !== undefined && other.user !== user_id;
-  const named = isAnothers ? withWriterName(said, writerForAgent(other, { names, botUserId })) : said;
-  const whole = withLists(named, ...more.map((one) => readableText(one, names, botUserId)));
+  const about = content?.about === undefined || flagged.text !== '' ? undefined : before[0];
+  const ownWords = parseFlags(plainText(own, names, botUserId, true), taskOptions).text;
+  const asked =
+    about === undefined ? { said: flagged.text, titleWords: ownWords } : inWordsOf(about, user_id, reading);
+  const whole = withLists(asked.said, ...more.map((one) => readableText(one, names, botUserId)));
   const text = content?.isCorrection === true ? withLeadIn(strings.correctionPrefix, whole) : whole;
-  return { text, title, choices, asksInOtherWords: other !== undefined };
+  const choices = content?.choices ?? flagged.choices;
+  const title = choices.title ?? taskTitle(asked.titleWords, fileNamesOf(own));
+  return { text, title, choices, asksInOtherWords: about !== undefined };
+}
+
+/** The words of the message that a question is about, with their writer, if that is not who asks. */
+function inWordsOf(about: ParsedMessage, asker: string, reading: ReadingOptions) {
+  const said = readableText(about, reading.names, reading.botUserId);
+  return {
+    said: about.user === asker ? said : withWriterName(said, writerForAgent(about, reading)),
+    titleWords: plainText(about, reading.names, reading.botUserId, true),
+  };
 }
 
 /** Quotes the earlier and linked messages, with a note for each of which only the beginning fits. */

@@ -200,20 +200,26 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(fileIds.at(-1)).toHaveLength(1);
   });
 
-  test('never receives a message that was deleted while it was being passed on', async () => {
-    const { channel, root } = await asked('/ask Which row?');
+  /** A run that asks a question of its own, and an answer to it whose file is uploaded for ever. */
+  async function passingOnFor(question: string, name: string) {
+    const { channel, root } = await asked(question);
     await scene.until('the reply says that the agent asks', () =>
       scene.shown(channel, root).includes(strings.agentAsks),
     );
     scene.agent.faults.add({
       call: 'POST /experimental/files',
-      about: 'three.csv',
+      about: name,
       fault: { kind: 'latency', ms: 600_000 },
     });
-    const files = [{ name: 'three.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    const files = [{ name, mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
     const wrong = scene.reply(channel, root, 'the wrong group', { files });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: wrong.ts };
     await scene.until('its own turn has begun', () => scene.sandbox.bot.store.turns.ofMessage(key));
+    return { channel, root, wrong, key };
+  }
+
+  test('never receives a message that was deleted while it was being passed on', async () => {
+    const { channel, root, wrong } = await passingOnFor('/ask Which row?', 'three.csv');
     scene.slack.remove(channel.id, wrong.ts);
     await scene.finished(channel, wrong);
     const right = scene.reply(channel, root, 'the right group');
@@ -222,20 +228,8 @@ describe.concurrent('a run that is silent and waits for a person', () => {
   });
 
   test('never receives a message that was deleted just before a stop', async () => {
-    const { channel, root } = await asked('/ask Which line?');
-    await scene.until('the reply says that the agent asks', () =>
-      scene.shown(channel, root).includes(strings.agentAsks),
-    );
-    scene.agent.faults.add({
-      call: 'POST /experimental/files',
-      about: 'four.csv',
-      fault: { kind: 'latency', ms: 600_000 },
-    });
-    const files = [{ name: 'four.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
-    const wrong = scene.reply(channel, root, 'the wrong group', { files });
-    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: wrong.ts };
-    const { turns, messages } = scene.sandbox.bot.store;
-    await scene.until('its own turn has begun', () => turns.ofMessage(key));
+    const { channel, root, wrong, key } = await passingOnFor('/ask Which line?', 'four.csv');
+    const { messages } = scene.sandbox.bot.store;
     const reply = scene.replies(channel, root)[0];
     if (reply === undefined) throw new Error('There is no reply.');
     scene.slack.remove(channel.id, wrong.ts);

@@ -1,5 +1,6 @@
 import { NO_LONGER_NEEDED, sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
 import { PayloadRefusedError, type SlackError } from '../../slack/errors.ts';
+import type { ChangeWait } from '../../slack/live-edits.ts';
 import type { TurnLocation } from '../../store/schema.ts';
 import { replyPart } from '../../store/threads/posts.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
@@ -21,6 +22,8 @@ import { ThreadFiles } from './thread-files.ts';
 
 /** A final edit without a permit within this time (ms) is left out: the text continues in a new message. */
 const FINAL_EDIT_TIMEOUT_MS = { edited: 1_500, streamed: 300 };
+/** A message of an earlier process without an edit within this time (ms) is posted again. */
+const UNKNOWN_EDIT_TIMEOUT_MS = 10_000;
 
 type TurnWork = ThreadWork & { readonly row: TurnRow };
 
@@ -240,8 +243,9 @@ export class LiveReply {
     const from = source?.from ?? 0;
     const displayedUpTo = this.#messages.displayedUpTo(part, from);
     if (displayedUpTo === 'unknown') {
-      // An earlier process has shown it: only an edit, however long it waits, tells what it shows.
-      await this.#edit(part);
+      // An earlier process has shown it: only an edit tells what it shows.
+      const edited = await this.#edit(part, { maxWaitMs: UNKNOWN_EDIT_TIMEOUT_MS });
+      if (edited === 'left_out') await this.#messages.markReplaced(part);
       return;
     }
     const upTo = displayedUpTo === 'changed' || source?.reopened === true ? from : displayedUpTo;
@@ -264,8 +268,8 @@ export class LiveReply {
     });
   }
 
-  /** How an edit waits for its permit. Edits of text come before those of the status. */
-  #waitOf(part: string) {
+  /** How an edit waits for its permit. The status, as if it had just changed, comes after waiting text. */
+  #waitOf(part: string): Pick<ChangeWait, 'signal' | 'state'> {
     const isStatus = part === STATUS_PART;
     return {
       signal: this.#pendingEdits.signal,

@@ -72,13 +72,37 @@ const scene = await openAppScene({
   },
 });
 const { slack } = scene;
-const { db } = scene.sandbox.bot.store;
-const rateLimits = new SharedRateLimits(db);
 
 /** Lets no edit be allowed for another while, however slow the machine is. */
 async function holdOn(): Promise<void> {
+  const { db } = scene.sandbox.bot.store;
   const blocked_until = sql<Date>`clock_timestamp() + ${HOLD_MS} * interval '1 ms'`;
   await db.updateTable('rate_limits').set({ blocked_until }).where('limit_key', '=', 'chat.update').execute();
+}
+
+/** Lets no edit be allowed; returns how many there were, once the process knows. */
+async function stopEdits(): Promise<number> {
+  await new SharedRateLimits(scene.sandbox.bot.store.db).pause(slack.team.id, 'chat.update', HOLD_MS);
+  await scene.until('the process knows that there are no edits', async () => {
+    const then = editCount();
+    await holdOn();
+    await pause(1_000);
+    return editCount() === then;
+  });
+  return editCount();
+}
+
+const editCount = () => slack.calls.filter(({ method }) => method === 'chat.update').length;
+
+/** Waits until the end of an answer shows, while no edit is allowed. */
+function endShows(name: string, { channel, root }: { channel: Channel; root: Message }): Promise<unknown> {
+  const ends = { lines: 'line 29', fence: 'line 29', nothing: 'Paragraph 3', long: 'Paragraph 799' };
+  const end = new Map(Object.entries(ends)).get(name) ?? 'Paragraph 7';
+  return scene.until(`the end of ${name} shows`, async () => {
+    if (scene.shown(channel, root).includes(end)) return true;
+    await holdOn();
+    return false;
+  });
 }
 
 test('scattered failures of edits hold up a growing answer no longer than the first one', async () => {
@@ -127,26 +151,10 @@ describe('an answer that ends while Slack allows no edits', () => {
       await scene.until(`the beginning of ${name} shows`, () => scene.shown(channel, root).includes(seen));
       draft.set(name, scene.replies(channel, root)[0]?.ts);
     }
-    await rateLimits.pause(slack.team.id, 'chat.update', HOLD_MS);
-    const edits = () => slack.calls.filter(({ method }) => method === 'chat.update').length;
-    await scene.until('the process knows that there are no edits', async () => {
-      const then = edits();
-      await holdOn();
-      await pause(1_000);
-      return edits() === then;
-    });
-    const before = edits();
+    const before = await stopEdits();
     for (const gate of gates.values()) gate.resolve();
-    const ends = { lines: 'line 29', fence: 'line 29', nothing: 'Paragraph 3', long: 'Paragraph 799' };
-    for (const [name, { channel, root }] of threads) {
-      const end = new Map(Object.entries(ends)).get(name) ?? 'Paragraph 7';
-      await scene.until(`the end of ${name} shows`, async () => {
-        if (scene.shown(channel, root).includes(end)) return true;
-        await holdOn();
-        return false;
-      });
-    }
-    expect(edits()).toBe(before);
+    for (const [name, place] of threads) await endShows(name, place);
+    expect(editCount()).toBe(before);
   });
 
   test('is shown once and in order when edits are allowed again', async () => {
@@ -194,4 +202,18 @@ describe('an answer that ends while Slack allows no edits', () => {
       expect(replies[0]?.ts).not.toBe(draft.get(name));
     },
   );
+});
+
+test('an answer whose beginning another process has shown is posted again where no edit is allowed', async () => {
+  gates.set('blocks', Promise.withResolvers());
+  const channel = scene.channel();
+  const root = scene.ask(channel, 'blocks');
+  await scene.until('its beginning shows', () => scene.shown(channel, root).includes('Paragraph 4'));
+  await stopEdits();
+  await scene.sandbox.restartBot();
+  gates.get('blocks')?.resolve();
+  await endShows('blocks', { channel, root });
+  await scene.finished(channel, root);
+  const numbers = [...scene.shown(channel, root).matchAll(/Paragraph (\d+) /g)].map(([, number]) => number);
+  expect(numbers).toEqual(['1', '2', '3', '4', '5', '6', '7']);
 });

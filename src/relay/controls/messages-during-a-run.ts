@@ -66,24 +66,24 @@ export class PassingOn {
     return true;
   }
 
-  /** Passes a message on in a pause. If that fails, which is logged, the message gets its own turn next. */
+  /** Passes one message on, then no other in this pause. One that fails, which is logged, gets a turn next. */
   async #passOnInPause(pause: string): Promise<void> {
     const { lease, deps } = this.#work;
     const { stopSignal } = this.#options;
     const over = new AbortController();
     this.#over = over;
-    const cancel = () => this.#cancel();
-    stopSignal.addEventListener('abort', cancel);
+    stopSignal.addEventListener('abort', this.#cancel);
     try {
       if ((await this.#passOnNext(over.signal)) === 'used_up') this.#exhaust(pause);
     } catch (error) {
+      // Whoever has the thread next goes on with it.
       if (isInterruption(error, 'hand_over') || lease.signal.aborted) return;
       this.#exhaust(pause);
       const failure = 'passing a message on to the silent run failed; it gets its own turn next';
       deps.log.warn({ err: error, turn: this.#turn.id }, failure);
       await this.#endUrgency().catch(() => undefined);
     } finally {
-      stopSignal.removeEventListener('abort', cancel);
+      stopSignal.removeEventListener('abort', this.#cancel);
       this.#over = undefined;
     }
   }
@@ -95,9 +95,7 @@ export class PassingOn {
     await this.#passing;
   }
 
-  #cancel(): void {
-    this.#over?.abort(new Interruption('not_accepting'));
-  }
+  readonly #cancel = (): void => this.#over?.abort(new Interruption('not_accepting'));
 
   /** The run was stopped or has ended. */
   get #hasEnded(): boolean {

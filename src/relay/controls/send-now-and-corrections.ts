@@ -170,7 +170,7 @@ async function revisedTurnOf({ earlyEdits, turns }: Store, message: Message): Pr
   return isEdited ? turns.ofMessage(message) : undefined;
 }
 
-/** The message that a press is about, if the person may use the control on it. A refused person is told. */
+/** The message that a press is about; `unknown` if it is not kept, `refused` once a person is told why. */
 async function permittedMessage(deps: RelayDeps, press: MessagePress, control: string) {
   const { workspace, channel, messageTs: ts, person } = press;
   const message = await deps.store.messages.get({ workspace, channel, ts });

@@ -180,7 +180,7 @@ export class ThreadFiles {
     await this.#settle(partsOf(staged), []);
   }
 
-  /** Records which files the thread has, and which it has not. */
+  /** Records the files that the thread has, as posts without a `ts`; withdraws the intents of the absent. */
   async #settle(shared: readonly string[], absent: readonly string[]): Promise<void> {
     const { posts } = this.#work.deps.store;
     await posts.record(

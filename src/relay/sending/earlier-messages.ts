@@ -74,7 +74,7 @@ export function earlierFilesLeftOut(messages: readonly ParsedMessage[]): ParsedM
   return messages.flatMap(({ files }) => files).slice(0, -MAX_EARLIER_FILES);
 }
 
-/** The newest messages of a message's thread, as many as a transcript holds. Throws a SlackError. */
+/** The newest messages of a thread: as many as a transcript holds, at least one. Throws a SlackError. */
 async function readNewest(
   { workspace, deps, lease }: ThreadWork,
   { channel, thread_ts: threadTs }: Message,

@@ -118,21 +118,24 @@ export async function withOtherCopy(
   { parts: [message, ...others] }: WholeMessage,
 ): Promise<WholeMessage> {
   const { messages } = work.deps.store;
-  let now = message;
+  let latest = message;
   let ageMs = Math.max(0, Date.now() - message.received_at.getTime());
-  const isLacking = () => now.is_partial && now.state === 'waiting';
+  const isLacking = () => latest.is_partial && latest.state === 'waiting';
   for (; isLacking() && ageMs < OTHER_COPY_MS.most; ageMs += OTHER_COPY_MS.poll) {
     await sleepWithLease(OTHER_COPY_MS.poll, work.lease);
-    now = (await messages.get(message)) ?? now;
+    latest = (await messages.get(message)) ?? latest;
   }
-  if (isLacking() && now.content !== null) {
-    await messages.updateContent(now, await readBack(work, now, { ...now, content: now.content }));
-    now = (await messages.get(message)) ?? now;
+  if (isLacking() && latest.content !== null) {
+    await messages.updateContent(
+      latest,
+      await readBack(work, latest, { ...latest, content: latest.content }),
+    );
+    latest = (await messages.get(message)) ?? latest;
   }
-  return wholeMessage(now, others);
+  return wholeMessage(latest, others);
 }
 
-/** What Slack has of a message whose app_mention is `known`; `known` itself if Slack is not in time. */
+/** Adds what Slack has to a `known` app_mention. If Slack refuses, is late or lacks it, that counts as whole. */
 async function readBack(
   { workspace, deps, lease }: ThreadWork,
   { channel, thread_ts: threadTs, ts, user_id }: Message,
@@ -144,9 +147,9 @@ async function readBack(
     if (!(error instanceof SlackError) && !signal.aborted) throw error;
     deps.log.warn({ channel, ts, err: error }, 'a message goes as its app_mention showed it');
   });
+  // Not there, or a tombstone of it.
   if (read?.user !== user_id) return { ...known, is_partial: false };
-  const version = { content: messageContent(read), edited_ts: read.edited?.ts ?? null };
-  return messageUpdate(known, version, false);
+  return messageUpdate(known, { content: messageContent(read), edited_ts: read.edited?.ts ?? null }, false);
 }
 
 /** Reads a waiting message; returns what is `known`, unless it was edited or its links read otherwise now. */
@@ -225,7 +228,7 @@ function inWordsOf(about: ParsedMessage, asker: string, reading: ReadingOptions)
   };
 }
 
-/** Quotes the earlier and linked messages, with a note for each of which only the beginning fits. */
+/** Quotes earlier and linked messages; notes which of those that the writer pointed at were cut. */
 function quotationOf(
   { content }: WholeMessage,
   { before, linked, missing, maxMessages }: PointedMessages,
@@ -235,10 +238,11 @@ function quotationOf(
   const transcript = buildTranscript({ messages: before, missing, maxCharacters, ...options });
   const share = Math.floor(maxCharacters / Math.max(1, linked.length));
   const quotations = linked.map((one) => quoteLinkedMessage(one, { ...options, maxCharacters: share }));
-  const cut = linked.flatMap(({ url }, index) => (quotations[index]?.isCut === true ? [url] : []));
-  if (content?.about !== undefined && isCutShort(transcript)) cut.unshift(strings.messageAskedAbout);
-  const parts = [transcript, ...quotations.map((one) => one.text)].filter((part) => part !== '');
+  const cutLinks = linked.filter((_, index) => quotations[index]?.isCut).map(({ url }) => url);
+  const isAboutCut = content?.about !== undefined && isCutShort(transcript);
+  const cut = [...(isAboutCut ? [strings.messageAskedAbout] : []), ...cutLinks];
   const cutNotes = cut.map((name) => ({ name, reason: 'cut' satisfies FileReason }));
+  const parts = [transcript, ...quotations.map((one) => one.text)].filter((part) => part !== '');
   return { text: parts.join('\n\n'), cutNotes };
 }
 

@@ -56,20 +56,19 @@ export async function postBackgroundNotice(
   await posts.post(part, backgroundNotice(turn.id, isWatched ? 'working' : 'unwatched'), 'notice');
 }
 
-/** Brings a thread's notices of background work up to date. Returns the state of work that goes on. */
+/** Brings a thread's notices up to date; the last turn's shows `shown`. Returns that one's state if open. */
 export async function updateBackgroundNotices(
   work: ThreadWork,
   turn: CheckedTurn,
   shown: string,
 ): Promise<OpenState | undefined> {
-  let open: OpenState | undefined;
-  for (const id of turn.background_turn_ids) {
-    const isLast = id === turn.id && !turn.has_later_message;
-    const state = isLast ? await readBackgroundState(work, turn) : 'superseded';
-    if (state !== shown) await updateBackgroundNotice(work, { ...turn, id }, state);
-    if (isOpen(state)) open = state;
-  }
-  return open;
+  const isLast = (id: string) => id === turn.id && !turn.has_later_message;
+  for (const id of turn.background_turn_ids.filter((one) => !isLast(one)))
+    await updateBackgroundNotice(work, { ...turn, id }, 'superseded');
+  if (!turn.background_turn_ids.some(isLast)) return undefined;
+  const state = await readBackgroundState(work, turn);
+  if (state !== shown) await updateBackgroundNotice(work, turn, state);
+  return isOpen(state) ? state : undefined;
 }
 
 /** Reads whether a turn's task works in the background, after sending a stop that the service lacks. */

@@ -30,7 +30,7 @@ const followUpSchema = z.object({
 });
 type FollowUp = z.infer<typeof followUpSchema>;
 
-/** When the next check of a task comes: after a pause, but at `ends_at` at the latest; `done` after that. */
+/** When the check after this one, the `checks + 1`st, comes: by `ends_at` at the latest; `done` after that. */
 export function nextCheck(
   { checks, ends_at }: Pick<FollowUp, 'checks' | 'ends_at'>,
   firstMs: number,
@@ -53,7 +53,7 @@ type Finding = 'over' | OpenState | 'quiet';
 export function followUpJobs(deps: RelayDeps): JobKind {
   const { watchMs, watchIntervalMs } = deps.settings;
   const isWatching = watchMs > 0;
-  const endWatch = (job: Job, lease: Lease) => endWatching(deps, job, lease);
+  const endWatch = (job: Job, lease: Lease) => sayChecksEnded(deps, job, lease);
   return {
     kind: JOB_KIND.followUp,
     share: 2,
@@ -116,8 +116,8 @@ async function checkOnce(
   }
 }
 
-/** Ends a task's checks. Notices which still say that it works in the background say that nobody watches. */
-async function endWatching(deps: RelayDeps, job: Job, lease: Lease): Promise<void> {
+/** At the end of a task's checks: notices that still say it works say that nobody watches it any more. */
+async function sayChecksEnded(deps: RelayDeps, job: Job, lease: Lease): Promise<void> {
   const workspace = deps.workspace(job.workspace);
   const { turn_id: turnId } = followUpSchema.parse(job.payload);
   const turn = await deps.store.tasks.checkedTurn(job.workspace, turnId);

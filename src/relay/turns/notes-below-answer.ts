@@ -50,7 +50,7 @@ export async function notesBelowAnswer(
   return notes;
 }
 
-/** Says that the thread continues in a new task: with a quotation of the former one, or without. */
+/** A note that a new task goes on: with former ones quoted, or with a resent message alone. [] otherwise. */
 async function otherTaskNote({ deps, turn }: TurnContext, resends_turn_id: string | null): Promise<string[]> {
   if (turn.quotation_length > 0) return [strings.conversationQuoted];
   const resent = await resentTurn(deps.store, { workspace: turn.workspace, resends_turn_id });

@@ -82,11 +82,12 @@ async function remind(
   return isPosted;
 }
 
-const MOST_IN_AN_HOUR = 3;
+const MOST_REMINDERS_AN_HOUR = 3;
 
-/** Whether the asker of a turn may be reminded: once, and only a person, whom no erasure has removed. */
+/** Whether to post a turn's reminder: to a person, not erased, who is waited for; never after one is gone. */
 function mayRemind(wait: PersonWait): boolean {
   const { is_open, is_turned_off, is_end_told, reminded_lately, reminder, asked_by } = wait;
-  const isWanted = is_open && !is_turned_off && !is_end_told && reminded_lately < MOST_IN_AN_HOUR;
-  return isWanted && reminder !== 'gone' && asked_by !== '' && !isBotId(asked_by);
+  const isWanted = is_open && !is_turned_off && !is_end_told && reminded_lately < MOST_REMINDERS_AN_HOUR;
+  const isPerson = asked_by !== '' && !isBotId(asked_by);
+  return isWanted && isPerson && reminder !== 'gone';
 }

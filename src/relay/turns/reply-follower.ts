@@ -33,7 +33,7 @@ export async function followReply(
   const showPlanAnswerSoon = () =>
     inBackground(showPlanAnswer(context), deps.log, 'could not show who answered a plan');
   const writers = new Set<string>();
-  // Of a message that is sent again, the reply to the first one says who pressed the button.
+  // Who had a message sent again is said where they pressed: in the reply to the message's first turn.
   const showAskers = async () => (resendsTurnId === null ? nameAskers(context, writers) : undefined);
   const showAskersSoon = () =>
     inBackground(showAskers(), deps.log, 'could not name whose question a reply answers');

@@ -58,7 +58,7 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
 /** A turn that took longer than this (ms) ends with a post that mentions the asker: edits notify nobody. */
 const LONG_TURN_MS = 120_000;
 
-/** Posts how a reply ended whose end its asker may miss; `hasResults`: a list of results is below it. */
+/** Posts how a reply ended, if its asker may miss that; `hasResults`: a list of results is below it. */
 async function tellAskerOfEnd(context: TurnContext, hasResults: boolean): Promise<void> {
   const { deps, turn } = context;
   const durationMs = Date.now() - turn.started_at.getTime();
@@ -140,8 +140,8 @@ async function postSourceList(context: TurnContext): Promise<boolean> {
 }
 
 /**
- * Posts the results, and shows those that `figures` name in their places in the answer. Returns whether there
- * are any. Results that cannot be read are left to follow-up jobs, and the thread says so.
+ * Posts the results, and shows those that `figures` name in their places in the answer. If that fails, says so
+ * and leaves them to follow-up jobs. Returns whether anything, results or that notice, stands below the answer.
  */
 async function postResultsOfTurn(context: TurnContext, figures: readonly string[]): Promise<boolean> {
   const { deps, turn, lease, state } = context;

@@ -146,7 +146,7 @@ async function beginNextTurn(work: ThreadWork, thread: ThreadWithWork) {
   }
 }
 
-/** Begins a turn; undefined if it is refused. If the first answer is lost, it may exist, without a post. */
+/** Begins a turn; undefined if refused. If the answer is lost, its row may exist, but nothing is posted yet. */
 async function beginTurnSurely(work: ThreadWork, message: AllowedMessage): Promise<Turn | undefined> {
   const id = nextTurnId();
   const begin = () => beginTurnOrRefuse(work, id, message);

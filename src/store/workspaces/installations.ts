@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { StoreError } from '../errors.ts';
 import { changesRow, isUnclaimed, millis, nextTry, Queries } from '../queries.ts';
 import type { EchoState, InstallationRow, Tables } from '../schema.ts';
 
@@ -220,17 +221,29 @@ function apiKeyDeletion(workspaces: RawBuilder<unknown>) {
     where encrypted_api_key is not null and workspace in (select workspace from gone)`;
 }
 
+/** How long ago (s) a bot may have received events that still runs: it records that every 10 s. */
+const RUNNING_SECONDS = 30;
+
 /** The Slack workspaces that the bot is installed in. */
 export class Workspaces extends Queries {
-  /** Saves a workspace that uses the token of the settings; one that had uninstalled the app is active again. */
+  /**
+   * Saves a workspace that uses the token of the settings; one that had uninstalled the app is active again. Throws a
+   * StoreError `denied` while another bot of the workspace runs on this database.
+   */
   async put(row: { workspace: string; name: string; bot_user_id: string; bot_id: string }): Promise<void> {
-    await this.changes(sql`
+    const isSaved = await this.changes(sql`
       insert into workspaces (workspace, name, bot_user_id, bot_id)
-      values (${row.workspace}, ${row.name}, ${row.bot_user_id}, ${row.bot_id})
+      select ${row.workspace}, ${row.name}, ${row.bot_user_id}, ${row.bot_id}
+      where not exists (
+        select from workspaces left join receiving on true
+        where workspace = ${row.workspace} and bot_user_id <> ${row.bot_user_id} and uninstalled_at is null
+          and ${lastReceiving('receiving')} > now() - ${RUNNING_SECONDS} * interval '1 s')
       on conflict (workspace) do update set name = excluded.name, bot_user_id = excluded.bot_user_id,
         bot_id = excluded.bot_id, installation_id = null, uninstalled_at = null, access_revoked_at = null,
         -- Messages from the time without the app are not read back.
         last_receiving_at = case when workspaces.uninstalled_at is null then workspaces.last_receiving_at end`);
+    const refusal = `Another bot of ${row.name} used this database seconds ago: set DATABASE_URL to one for this bot alone.`;
+    if (!isSaved) throw new StoreError('denied', refusal);
   }
 
   /**

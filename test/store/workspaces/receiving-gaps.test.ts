@@ -43,6 +43,26 @@ async function claim() {
   return (await store.jobs.claim([{ kind: JOB_KIND.backfill, room: 1, share: 9 }], [], minute))[0];
 }
 
+test('another bot of a workspace is saved only once the one before receives no more', async () => {
+  const put = (bot_user_id: string) =>
+    store.workspaces.put({ workspace, name: 'lab', bot_user_id, bot_id: 'B1' });
+  const bot = async () => {
+    const { rows } = await database.pool.query<{ bot_user_id: string }>(
+      'select bot_user_id from workspaces where workspace = $1',
+      [workspace],
+    );
+    return rows.map(({ bot_user_id }) => bot_user_id);
+  };
+  await put('U1');
+  await sign();
+  await expect(put('U2')).rejects.toThrow('Another bot of lab used this database seconds ago');
+  await put('U1');
+  expect(await bot()).toEqual(['U1']);
+  await silentFor(minute);
+  await put('U2');
+  expect(await bot()).toEqual(['U2']);
+});
+
 describe('a gap in receiving', () => {
   test('does not exist at first, nor after a few minutes', async () => {
     expect(await sign()).toBeNull();

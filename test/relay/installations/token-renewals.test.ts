@@ -87,7 +87,7 @@ test('no process renews a token for as long as Slack says after it refused one, 
   const fault = { kind: 'status', status: 429, headers: { 'retry-after': '2' } } as const;
   slack.faults.add({ call: 'oauth.v2.access', fault, times: 1 });
   const { log, lines } = keptLog();
-  const processes = [rotation({ log, claimMs: 500 }), rotation({ log, claimMs: 500 })];
+  const processes = [rotation({ log, claimMs: 5_000 }), rotation({ log, claimMs: 5_000 })];
   const earlier = slack.calls.length;
   await processes[0]?.renewDue();
   const blocked = kysely.selectFrom('rate_limits').selectAll().where('blocked_until', '>', new Date());

@@ -146,6 +146,14 @@ describe('settings', () => {
     expect(readConfig({ ...whole, TURNS_PER_HOUR_PERSON: ' ' }).TURNS_PER_HOUR_PERSON).toBe(60);
   });
 
+  test.each(['TURNS_PER_HOUR_PERSON', 'TURNS_PER_HOUR_WORKSPACE', 'KEEP_WORDS_DAYS', 'KEEP_AUDIT_DAYS'])(
+    'so large a %s that the database would refuse it is refused at once',
+    (name) => {
+      expect(errorOf({ ...whole, [name]: '9999999999' })).toContain(`${name} is invalid (`);
+      expect(readConfig({ ...whole, [name]: '1000000' })).toHaveProperty(name, 1_000_000);
+    },
+  );
+
   test('proxies are read as other programs read them, after the settings of that name', () => {
     const ambient = { ...whole, https_proxy: 'http://a.example', no_proxy: '.b.example' };
     expect(readConfig(ambient)).toMatchObject({ HTTPS_PROXY: 'http://a.example', NO_PROXY: '.b.example' });

@@ -54,7 +54,8 @@ const workspaceIdList = stringList.pipe(z.array(z.string().regex(/^([TE][A-Z0-9]
 /** Registries of publications separated by commas. */
 const registryList = stringList.pipe(z.array(z.enum(REGISTRIES)));
 
-const nonNegativeInteger = z.coerce.number().int().nonnegative();
+/** More than anyone needs of anything, and what dates and the database still take. */
+const nonNegativeInteger = z.coerce.number().int().nonnegative().max(1_000_000);
 
 const channelId = z.string().regex(/^[CG][A-Z0-9]+$/);
 
@@ -227,7 +228,7 @@ export const settingsSchema = z.object({
     secret: true,
   }),
   // With fewer than five, turns have one: a token's renewal would hold it, and wait for another.
-  DATABASE_CONNECTIONS: setting(z.coerce.number().int().min(5).default(9), {
+  DATABASE_CONNECTIONS: setting(nonNegativeInteger.min(5).default(9), {
     what: 'Most connections of each process to the database. One is for leases, one shows other processes that this one lives; turns never use those for acknowledgements. At least 5.',
   }),
   DATA_FOLDER: setting(z.string().min(1).default('./data'), { what: 'Folder of the embedded PostgreSQL.' }),
@@ -278,10 +279,10 @@ export const settingsSchema = z.object({
   KEEP_WORDS_DAYS: setting(nonNegativeInteger.default(7), {
     what: 'Days until the text of sent messages is deleted from the database. Until then a failed message can be sent again.',
   }),
-  KEEP_ROWS_DAYS: setting(z.coerce.number().int().min(2).default(90), {
+  KEEP_ROWS_DAYS: setting(nonNegativeInteger.min(2).default(90), {
     what: 'Days until records of messages, turns and posts are deleted.',
   }),
-  KEEP_AUDIT_DAYS: setting(z.coerce.number().int().min(1).default(365), {
+  KEEP_AUDIT_DAYS: setting(nonNegativeInteger.min(1).default(365), {
     what: 'Days until rows of the audit trail are deleted, and threads that nobody has used since. A thread is kept for KEEP_ROWS_DAYS at least.',
   }),
 });

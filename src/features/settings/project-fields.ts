@@ -91,7 +91,8 @@ export function projectChangeIn(snapshot: Snapshot, input: FormInput): ProjectCh
     const text = field?.value ?? '';
     if (field !== undefined && isChanged(snapshot, name, text)) texts[name] = text;
   }
-  return { project: input('channel_project')?.value?.trim() ?? '', texts };
+  const typed = input('channel_project')?.value?.trim() ?? '';
+  return { project: typed.toLowerCase() === OWN_PROJECT ? OWN_PROJECT : typed, texts };
 }
 
 /**

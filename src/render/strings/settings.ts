@@ -223,7 +223,7 @@ export const channelSettingsFailed = {
   /** A new name or description; `reason` is what the service said, or ''. */
   rejected: (reason: string) => `The agent service rejected this${withReason(reason)}`,
   lostProject:
-    "This channel may no longer use the project that someone chose for it. Enter another one's id, or `new` for one of its own.",
+    "This channel may no longer use the project that someone chose for it. Enter another one's id, or “new” for one of its own.",
   sharedChannel:
     "People of another organisation may read this channel, so it can't use another channel's project.",
   tooOften: "You've changed settings often in the last hour. Please try again later.",

@@ -117,7 +117,7 @@ describe('the project of a channel', () => {
     }
     expect(sent()).toBe(before);
     const lost = await openChannelSettings(scene, leaver, direct);
-    expect(await lost.save({ channel_project: 'new' })).toBeUndefined();
+    expect(await lost.save({ channel_project: ' New ' })).toBeUndefined();
     await askIn(direct, 'asked in one of its own');
     const made = taskOf(scene, 'asked in one of its own')?.project.id;
     expect(made).toMatch(/^prj_/);

@@ -9,6 +9,7 @@ import {
   type ViewBlock,
 } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
+import { shorten } from '../../render/text-format.ts';
 import type { Settings, SignedText } from '../../store/workspaces/settings-store.ts';
 
 /** Where a setting can be set: in a channel, in a direct conversation, for a whole workspace. */
@@ -159,7 +160,8 @@ function botsSetting(
     invalid: words.invalid,
     format: formatBotList,
     parse: parseBotList,
-    nameOf: formatBotList,
+    // An operator may name more than hints and sections hold.
+    nameOf: (bots: readonly string[] | null) => shorten(formatBotList(bots), 1_000),
     audited: (bots: readonly string[] | null) => bots && formatBotList(bots),
     input: textField(words, { maxLength }),
   };

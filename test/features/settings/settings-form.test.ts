@@ -223,6 +223,16 @@ describe('the form with settings', () => {
     expect(few).toContain('<#C0000000049> (set');
   });
 
+  test('fits Slack however many bots the operator lets in', () => {
+    const allowedBots = Array.from({ length: 400 }, (_, index) => `B${String(index).padStart(10, '0')}`);
+    const many = { ...operator, allowedBots };
+    const blocks = settingInputs('channel', { channel: settings, workspace: settings }, many);
+    expect(checkBlocks(createModal('Settings', blocks).blocks, 'modal')).toHaveLength(9);
+    expect(JSON.stringify(blocks)).toContain("… (set by the app's operator)");
+    const section = { type: 'section', text: { type: 'mrkdwn', text: workspaceSummary(settings, many) } };
+    expect(checkBlocks([section], 'home')).toHaveLength(1);
+  });
+
   test('says why a channel can have no standing instructions, and then changes none', () => {
     const set = { channel: settings, workspace: settings };
     for (const why of ['key', 'skill'] as const) {

@@ -182,8 +182,7 @@ export function accountSection(account: AccountSummary): ViewBlock[] {
   const label = account.kind === 'own' ? strings.account.change : undefined;
   const buttons = [buttonElement('account_set', 'set', label)];
   let text: string;
-  if (account.kind === 'own')
-    text = strings.account.own(account.host, account.setBy, account.setAt.toISOString().slice(0, 10));
+  if (account.kind === 'own') text = strings.account.own(account.host, account.setBy, account.setAt);
   else text = account.kind === 'lost' ? strings.account.lost(account.host) : strings.account[account.kind];
   if ('host' in account) {
     const { removeTitle: title, removeText, removeYes: yes, removeNo: no } = strings.account;

@@ -118,7 +118,7 @@ export const noInstructions = {
 
 /** Below the standing instructions in a channel's settings, in mrkdwn; the text is '' if it cannot be decrypted. */
 export function signature({ text, set_by, set_at }: { text: string; set_by: string; set_at: Date }): string {
-  const day = dateOf(set_at);
+  const day = localDay(set_at);
   return text === ''
     ? `What <@${set_by}> wrote here on ${day} can't be decrypted, because SECRET_KEY has changed. Please write it again.`
     : `Set by <@${set_by}> on ${day}.`;
@@ -126,7 +126,7 @@ export function signature({ text, set_by, set_at }: { text: string; set_by: stri
 
 /** Above a channel's standing instructions in the start form, in mrkdwn. */
 export const instructionsSetBy = (channel: string, person: string, setAt: Date) =>
-  `Tasks in <#${channel}> begin with these standing instructions, set by <@${person}> on ${dateOf(setAt)}, unless you choose a skill:`;
+  `Tasks in <#${channel}> begin with these standing instructions, set by <@${person}> on ${localDay(setAt)}, unless you choose a skill:`;
 
 /** Below the reply to the first message of a task; `name` is '' if it is unknown. */
 export function withInstructions(name: string, setAt: Date): string {
@@ -141,6 +141,9 @@ export const withoutInstructions =
 function dateOf(time: Date): string {
   return time.toISOString().slice(0, 10);
 }
+
+/** In mrkdwn: the day in the reader's time zone. */
+const localDay = (time: Date) => `<!date^${Math.floor(time.getTime() / 1_000)}^{date_num}|${dateOf(time)}>`;
 
 /** The option that leaves a setting to whoever has set it elsewhere. */
 export const settingDefault = 'Default';
@@ -269,8 +272,8 @@ export const projectOfChannel = ({ id, title = '' }: { id: string; title?: strin
 /** The workspace's own account at the service: its section in App Home, and the modal that sets it. */
 export const account = {
   heading: 'Agent account',
-  own: (host: string, person: string, date: string) =>
-    `This workspace uses its own account at \`${host}\`, set by <@${person}> on ${date}.`,
+  own: (host: string, person: string, setAt: Date) =>
+    `This workspace uses its own account at \`${host}\`, set by <@${person}> on ${localDay(setAt)}.`,
   shared: "This workspace uses the app operator's account. You can set one of its own.",
   lost: (host: string) =>
     `The account's API key for \`${host}\` was deleted when the app was uninstalled, so the agent can't answer here. Set the account again, or remove it.`,

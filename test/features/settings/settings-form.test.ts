@@ -250,7 +250,8 @@ describe('the form with settings', () => {
     const instructions = { text: '', set_by: 'U2', set_at: new Date('2026-11-23T12:00:00Z') };
     const set = { channel: { ...settings, instructions }, workspace: settings };
     const shown = JSON.stringify(settingInputs('channel', set, operator));
-    expect(shown).toContain("What <@U2> wrote here on 2026-11-23 can't be decrypted");
+    const day = '<!date^1795435200^{date_num}|2026-11-23>';
+    expect(shown).toContain(`What <@U2> wrote here on ${day} can't be decrypted`);
   });
 
   test('is replaced by a notice for every refusal', () => {

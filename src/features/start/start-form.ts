@@ -77,6 +77,7 @@ export function startForm(deps: RelayDeps) {
       const isDirect = channel !== undefined && isDirectChannel(channel);
       const isFixed = isDirect && !(await isForeign(workspace, channel, request.person));
       const metadata = { id: randomUUID(), channel: isFixed ? channel : undefined, from: channel };
+        note: question.length > MAX_QUESTION_CHARACTERS ? strings.startForm.endMissing : undefined,
       const asked = isFixed ? {} : { channel: { chosen: isDirect ? undefined : channel } };
       return renderView(workspace, request.person, {
         metadata,

@@ -130,6 +130,8 @@ export const startForm = {
   about: 'About this message:',
   filesAlong: (names: readonly string[]) => `Sent along: ${names.join(', ')}`,
   longQuestion: "Your question is too long to show here. I'll ask it again unchanged.",
+  endMissing:
+    "The end of your question doesn't fit in this form. Mention me with all of it, or share it as a file.",
   title: 'Title',
   titleHint: "Leave empty, and I'll make one from your question.",
   model: 'Model',

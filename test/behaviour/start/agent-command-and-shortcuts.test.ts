@@ -239,8 +239,16 @@ describe.concurrent('the start form', () => {
     await starting.command(person, channel, ' New  compare the plates ');
     await starting.form(person);
     expect(starting.filled(person).question).toBe('compare the plates');
+    expect(starting.modalText(person)).not.toContain(strings.startForm.endMissing);
     await starting.send(person);
     await scene.until('it is asked', () => starting.startedTasks('compare the plates').length === 1);
+  });
+
+  test('says so where the words after /agent new are more than it holds', async () => {
+    const { channel, person } = starting.personInChannel();
+    await starting.command(person, channel, `new ${'plate '.repeat(501)}`);
+    await starting.form(person);
+    expect(starting.modalText(person)).toContain(strings.startForm.endMissing);
   });
 
   test('opened by the global shortcut asks for the channel', async () => {

@@ -16,7 +16,6 @@ import {
 import { formatChannel, formatModel } from '../render/blocks/task-lines.ts';
 import * as strings from '../render/strings/index.ts';
 import { csvLine } from '../render/text-format.ts';
-import { SlackError } from '../slack/errors.ts';
 import { USAGE_FIGURES, type UsageRow } from '../store/stats.ts';
 import { type ModalContent, openForAdmins } from './modals.ts';
 
@@ -59,24 +58,17 @@ async function sendCsv(deps: RelayDeps, actor: WorkspaceActor): Promise<void> {
   const workspace = deps.workspace(actor.workspace);
   if (workspace === undefined) return;
   if (!(await isAdminFor(deps, actor, 'usage'))) return sendDirectMessage(deps, actor, words.notAdmin);
-  try {
-    const channel = await workspace.posting.openDm(actor.person);
-    const range = lastTwoMonths(actor);
-    const rows = deps.store.usage.read(range, 'person');
-    const comment = words.aboutCsv(range.since.toISOString().slice(0, 7));
-    const table = await csvTable(rows, nameLookup(workspace));
-    // Looking the names up takes minutes.
-    if (!(await isAdminFor(deps, actor, 'usage')))
-      return await sendDirectMessage(deps, actor, words.notAdmin);
-    const title = 'usage.csv';
-    const file = { name: title, sizeBytes: table.length, content: Readable.from([table]) };
-    const { fileId: id } = await workspace.uploads.stage(file);
-    await workspace.uploads.share({ channel, comment, files: [{ id, title }] });
-  } catch (error) {
-    if (!(error instanceof SlackError)) throw error;
-    deps.log.warn({ workspace: workspace.id, err: error }, 'could not send usage figures');
-    await sendDirectMessage(deps, actor, words.notSent);
-  }
+  const channel = await workspace.posting.openDm(actor.person);
+  const range = lastTwoMonths(actor);
+  const rows = deps.store.usage.read(range, 'person');
+  const comment = words.aboutCsv(range.since.toISOString().slice(0, 7));
+  const table = await csvTable(rows, nameLookup(workspace));
+  // Looking the names up takes minutes.
+  if (!(await isAdminFor(deps, actor, 'usage'))) return sendDirectMessage(deps, actor, words.notAdmin);
+  const title = 'usage.csv';
+  const file = { name: title, sizeBytes: table.length, content: Readable.from([table]) };
+  const { fileId: id } = await workspace.uploads.stage(file);
+  await workspace.uploads.share({ channel, comment, files: [{ id, title }] });
 }
 
 function lastTwoMonths({ workspace }: WorkspaceActor) {

@@ -12,7 +12,7 @@ import type {
 } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { inBackground } from '../relay/runtime/poller.ts';
-import { sendEphemeral } from '../relay/runtime/private-notices.ts';
+import { sendDirectMessage, sendEphemeral } from '../relay/runtime/private-notices.ts';
 import { noticeModal } from '../render/blocks/modal.ts';
 import { MENU_ACTION, plainMessage, type RenderedMessage } from '../render/blocks/slack-blocks.ts';
 import * as strings from '../render/strings/index.ts';
@@ -29,7 +29,7 @@ export interface ListenerContext {
 
 /**
  * Handles presses of all buttons. The person is told of an outcome that they do not see; after an error, to press again: by
- * response_url, which needs no database.
+ * response_url, which needs no database. Where Slack names no channel, in Home and in windows, both are direct messages.
  */
 export function registerButtons(context: ListenerContext, handlers: Partial<ButtonHandlers>): void {
   const listeners = new Map<string, ButtonListener>();
@@ -65,6 +65,8 @@ function buttonListener(
     }
     const { channel } = press;
     const location = channel === undefined ? undefined : { ...press, channel };
+    const tell = (text: string) =>
+      location === undefined ? sendDirectMessage(deps, press, text) : sendEphemeral(deps, location, text);
     const handled = handle(about === 'message' ? { ...press, messageTs: press.value } : press);
     const answered = handled
       .then(async (result) => {
@@ -76,15 +78,14 @@ function buttonListener(
         const note = told === undefined ? undefined : { text: told, blocks: [] };
         if (replacement !== undefined || isUsedNote)
           await replaceOriginal(respond, replacement ?? note, actionLog);
-        if (!isUsedNote && location !== undefined && told !== undefined)
-          await sendEphemeral(deps, location, told);
+        if (!isUsedNote && told !== undefined) await tell(told);
         const end = isUsedNote ? await later?.() : undefined;
         if (end !== undefined && end.text !== told) await replaceOriginal(respond, end, actionLog);
       })
       .catch(async (error: unknown) => {
         const text = failureText(error);
-        if (location !== undefined)
-          await respond({ response_type: 'ephemeral', replace_original: false, text });
+        if (location === undefined) await sendDirectMessage(deps, press, text);
+        else await respond({ response_type: 'ephemeral', replace_original: false, text });
         throw error;
       });
     inBackground(answered, actionLog, 'could not answer a press', 'warn');

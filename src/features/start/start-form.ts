@@ -18,7 +18,6 @@ import {
 } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
-import { sendDirectMessage } from '../../relay/runtime/private-notices.ts';
 import { createModal, type Modal } from '../../render/blocks/modal.ts';
 import { mrkdwnContextBlock, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -56,11 +55,7 @@ export function startForm(deps: RelayDeps) {
     const known = await promptsToTry(deps, { workspace, channel: WHOLE_WORKSPACE });
     const named = known.find(({ title }) => promptValue(title) === value)?.prompt ?? '';
     const { text, choices } = parseFlags(named, deps.settings.supportedTaskOptions);
-    const opened = await openNew(press, channel, text, choices);
-    // Below a message, the person is told there.
-    if (opened === 'late' && channel === undefined)
-      await sendDirectMessage(deps, press, strings.command.tooLate);
-    return opened;
+    return openNew(press, channel, text, choices);
   }
 
   /**
@@ -77,12 +72,12 @@ export function startForm(deps: RelayDeps) {
       const isDirect = channel !== undefined && isDirectChannel(channel);
       const isFixed = isDirect && !(await isForeign(workspace, channel, request.person));
       const metadata = { id: randomUUID(), channel: isFixed ? channel : undefined, from: channel };
-        note: question.length > MAX_QUESTION_CHARACTERS ? strings.startForm.endMissing : undefined,
       const asked = isFixed ? {} : { channel: { chosen: isDirect ? undefined : channel } };
       return renderView(workspace, request.person, {
         metadata,
         ...asked,
         ...(chosen && { chosen }),
+        note: question.length > MAX_QUESTION_CHARACTERS ? strings.startForm.endMissing : undefined,
         question: { text: question, optional: false },
       });
     });

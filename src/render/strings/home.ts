@@ -150,7 +150,6 @@ export const usage = {
   all: 'All channels',
   more: (count: number) => `${count === 1 ? '1 more line is' : `${count} more lines are`} in the CSV.`,
   notAdmin: 'Only admins and owners of this workspace can see its usage.',
-  notSent: "I couldn't send the usage figures. Please press the button again.",
   defaultModel: 'default model',
   figures: {
     questions: (count: number) => counted(count, 'question'),

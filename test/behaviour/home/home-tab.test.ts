@@ -299,6 +299,17 @@ describe('the Home tab', () => {
     expect(await seen(frida, 'press the button again')).toContain('home_settings');
   });
 
+  test('says in a direct message that a click of an admin came too late for Slack', async () => {
+    const admin = slack.createPerson({ name: 'late-admin', admin: true });
+    const told = () => slack.messages(slack.openDm(admin)).map((one) => slack.visibleText(one));
+    await openHome(admin, 'usage_show');
+    const body = { ok: false, error: 'expired_trigger_id' };
+    slack.faults.add({ call: 'views.open', fault: { kind: 'status', status: 200, body }, times: 1 });
+    await press(admin, 'usage_show');
+    await scene.until('the admin is told', () => told().length > 0);
+    expect(told()).toEqual([strings.controlFailed.late]);
+  });
+
   test('keeps the channel that each of two people chose at the same time', async () => {
     const channel = scene.channel();
     const dora = slack.createPerson({ name: 'dora' });

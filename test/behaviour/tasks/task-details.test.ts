@@ -340,6 +340,19 @@ describe("a task's details", () => {
     expect(await modalShows(strings.command.unavailable)).not.toContain(strings.loading);
   });
 
+  test('say in a direct message that a button did nothing, because the database was away', async () => {
+    const person = slack.createPerson({ name: 'patient' });
+    const told = () => slack.messages(slack.openDm(person)).map((one) => slack.visibleText(one));
+    const { channel, root } = await asked('Recorded later', { person });
+    await openDetails(channel, root, person);
+    await modalShows('Recorded later', person);
+    vi.spyOn(scene.sandbox.bot.store.tasks, 'get').mockRejectedValueOnce(new Error('The database is away.'));
+    await press('task_record', person);
+    await scene.until('the person is told', () => told().includes(strings.command.unavailable));
+    await press('task_record', person);
+    expect(await modalShows(strings.taskRecord.begun, person)).not.toContain(strings.command.unavailable);
+  });
+
   test('are hidden from a person who has left the channel', async () => {
     const { channel, root } = await asked('Ours alone');
     await openDetails(channel, root, scene.grace);

@@ -3,7 +3,7 @@ import { undefinedIfNotFound } from '../agent/errors.ts';
 import { useProxy } from '../calls/outbound-proxy.ts';
 import { type Config, readCommandConfig } from '../config.ts';
 import type { Store } from '../store/store.ts';
-import type { StartedTask } from '../store/tasks/tasks.ts';
+import type { JoinedTask } from '../store/tasks/tasks.ts';
 import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
 import { encryptionContext, Keyring } from '../store/workspaces/encryption.ts';
 import { commandLine, parseOptions, runCommand, UsageError, withOperatorStore } from './command-runner.ts';
@@ -48,7 +48,7 @@ export function parseForgetRequest(args: readonly string[]): ForgetRequest {
 export async function forget(
   store: Pick<Store, 'personErasure' | 'workspaceErasure' | 'tasks'>,
   request: ForgetRequest,
-  deleteTask: (task: StartedTask) => Promise<void>,
+  deleteTask: (task: JoinedTask) => Promise<void>,
   print: (line: string) => void,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -68,7 +68,7 @@ export async function forget(
     print('Its projects and tasks at the agent service still exist.');
     return;
   }
-  const tasks = await store.tasks.startedBy(workspace, request.user);
+  const tasks = await store.tasks.joinedBy(workspace, request.user);
   const ownTasks = request.tasks ? tasks.filter(({ alone }) => alone) : [];
   for (const [index, task] of ownTasks.entries()) {
     await deleteTask(task);
@@ -91,7 +91,7 @@ async function deleteAtService(
   config: Config,
   { accounts }: Pick<Store, 'accounts'>,
   workspace: string,
-  { account_id, task_id }: StartedTask,
+  { account_id, task_id }: JoinedTask,
 ): Promise<void> {
   const { AGENT_DIALECT: serviceOptions, SECRET_KEY } = config;
   let { AGENT_BASE_URL: baseUrl, AGENT_API_KEY: apiKey, PRIVATE_HOSTS: allowedHosts } = config;
@@ -120,7 +120,7 @@ if (import.meta.main) {
     const interrupted = new AbortController();
     process.on('SIGINT', () => interrupted.abort());
     await withOperatorStore(config, async (store) => {
-      const deleteTask = (task: StartedTask) => deleteAtService(config, store, request.workspace, task);
+      const deleteTask = (task: JoinedTask) => deleteAtService(config, store, request.workspace, task);
       await forget(store, request, deleteTask, print, interrupted.signal);
     });
     return interrupted.signal.aborted ? 1 : 0;

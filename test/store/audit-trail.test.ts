@@ -304,7 +304,7 @@ describe('erasure', () => {
     expect(await store.messages.add(key, again)).toBe(false);
   });
 
-  test('lists the tasks that a person started, and in which nobody else wrote', async () => {
+  test('lists the tasks that a person started or wrote in, and those in which nobody else wrote', async () => {
     const { thread } = await begun('U1');
     await store.threads.bindTask(thread, 'task-1');
     await kysely
@@ -312,8 +312,23 @@ describe('erasure', () => {
       .set({ participant_ids: ['U1', 'U2'] })
       .where('task_id', '=', 'task-1')
       .execute();
-    expect(await store.tasks.startedBy('T1', 'U1')).toMatchObject([{ task_id: 'task-1', alone: false }]);
-    expect(await store.tasks.startedBy('T2', 'U1')).toEqual([]);
+    expect(await store.tasks.joinedBy('T1', 'U1')).toMatchObject([{ task_id: 'task-1', alone: false }]);
+    expect(await store.tasks.joinedBy('T1', 'U2')).toMatchObject([{ task_id: 'task-1', alone: false }]);
+    const others = (await begun('U3')).thread;
+    for (const task of ['task-2', 'task-3']) {
+      await store.threads.leaveTask(others, 'task-2');
+      await store.threads.bindTask(others, task);
+    }
+    await kysely
+      .updateTable('threads')
+      .set({ participant_ids: ['U4'] })
+      .where('task_id', '=', 'task-3')
+      .execute();
+    expect(await store.tasks.joinedBy('T1', 'U4')).toMatchObject([
+      { task_id: 'task-2', alone: false },
+      { task_id: 'task-3', alone: true },
+    ]);
+    expect(await store.tasks.joinedBy('T2', 'U1')).toEqual([]);
   });
 
   test('deletes every row of a workspace and none of another', async () => {

@@ -55,11 +55,10 @@ export interface TaskRange {
   most: number;
 }
 
-/** A task that a person started. */
-export interface StartedTask {
+/** A task that a person started, or wrote in. */
+export interface JoinedTask {
   account_id: string;
   task_id: string;
-  channel: string;
   thread_ts: string;
   /** Whether no other person's messages were sent to it. */
   alone: boolean;
@@ -91,14 +90,16 @@ export class TaskRecords extends Queries {
     return (await this.#rows(inThread(thread), { from: 0, most: 1 }))[0];
   }
 
-  /** The tasks that a person started, former ones of their threads included. */
-  async startedBy(workspace: string, person: string): Promise<StartedTask[]> {
+  /** The tasks that a person started or wrote in, former ones of their threads included. */
+  async joinedBy(workspace: string, person: string): Promise<JoinedTask[]> {
     const rows = await this.rows(sql<Thread>`
-      select * from threads where workspace = ${workspace} and started_by = ${person}`);
-    return rows.flatMap(({ account_id, task_id, former_task_ids, channel, thread_ts, participant_ids }) => {
-      const alone = participant_ids.every((participant) => participant === person);
+      select * from threads where workspace = ${workspace} and (started_by = ${person} or ${person} = any(participant_ids))`);
+    return rows.flatMap(({ account_id, task_id, former_task_ids, thread_ts, ...thread }) => {
+      const isAlone = thread.participant_ids.every((participant) => participant === person);
+      // A former task may be from before a deletion, which leaves nobody's name.
+      const isTheirs = (task: string) => isAlone && (thread.started_by === person || task === task_id);
       const tasks = task_id === null ? former_task_ids : [...former_task_ids, task_id];
-      return tasks.map((task) => ({ account_id, task_id: task, channel, thread_ts, alone }));
+      return tasks.map((task) => ({ account_id, task_id: task, thread_ts, alone: isTheirs(task) }));
     });
   }
 

@@ -246,6 +246,11 @@ describe('erasure', () => {
     expect(left).toContain('UKEPT results.csv');
     expect((await store.messages.get(waiting.key))?.state).toBe('withdrawn');
     expect((await rows()).at(-1)).toMatchObject({ kind: 'forget', user_id: null });
+    const ends = (await rows()).filter(({ kind }) => kind === 'turn');
+    expect(ends.map(({ user_id, details }) => [user_id, 'stoppedBy' in details])).toEqual([
+      [null, false],
+      ['UKEPT', false],
+    ]);
     const before = await rows();
     expect(await store.personErasure.eraseUser('T1', 'UGONE')).toBeUndefined();
     expect(await rows()).toEqual(before);

@@ -93,10 +93,10 @@ function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
         started_by = case when started_by = ${person} then '' else started_by end,
         participant_ids = array_remove(participant_ids, ${person}), informed_ids = array_remove(informed_ids, ${person})
       where ${here} and (started_by = ${person} or ${person} = any(participant_ids || informed_ids))`,
-    sql`update audit_events set user_id = null where ${here} and user_id = ${person}`,
     sql`
-      update audit_events set user_id = null, details = details - 'stoppedBy'
-      where ${here} and details ->> 'stoppedBy' = ${person}`,
+      update audit_events set user_id = nullif(user_id, ${person}),
+        details = case when details ->> 'stoppedBy' = ${person} then details - 'stoppedBy' else details end
+      where ${here} and (user_id = ${person} or details ->> 'stoppedBy' = ${person})`,
   ];
 }
 

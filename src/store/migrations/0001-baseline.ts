@@ -33,7 +33,7 @@ const AUDIT_TRIGGERS = `
     if tg_op = 'UPDATE' and reason = 'forget'
       and (to_jsonb(new) - 'user_id' - 'details') = (to_jsonb(old) - 'user_id' - 'details')
       and (new.details - 'stoppedBy') = (old.details - 'stoppedBy')
-      and new.user_id is null then return new; end if;
+      and coalesce(new.user_id, old.user_id) is not distinct from old.user_id then return new; end if;
     if tg_op = 'UPDATE' and old.kind = 'refusal' and (to_jsonb(new) - 'details') = (to_jsonb(old) - 'details')
       and (new.details - 'count') = (old.details - 'count')
       and (new.details->>'count')::integer > coalesce((old.details->>'count')::integer, 1) then return new; end if;

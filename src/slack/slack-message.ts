@@ -9,6 +9,7 @@ const blocks = optional(z.array(z.unknown()));
 const textOrNumber = optional(z.union([z.string(), z.number().transform(String)]));
 
 const innerFields = {
+  author_id: optional(slackId),
   author_name: text,
   title: text,
   title_link: text,
@@ -56,7 +57,6 @@ const innerAttachments = optional(
  */
 const fieldsSchema = z.object({
   ...messageFields,
-  author_id: optional(slackId),
   channel_name: text,
   message_blocks: optional(
     listOf(z.object({ message: optional(z.object({ blocks, attachments: innerAttachments })) })),

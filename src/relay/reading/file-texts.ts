@@ -32,6 +32,7 @@ export const namedFileSchema = z.looseObject({
   title: text,
   mode: text,
   file_access: text,
+  user: text,
   transcription: optional(
     z.looseObject({ preview: optional(z.looseObject({ content: text, has_more: optional(z.boolean()) })) }),
   ),

@@ -70,15 +70,16 @@ function quotedMessage(attachment: MessageAttachment): ParsedBlock {
   };
 }
 
+/** What was attached to a message that is attached. */
+export function attachedInside({ message_blocks = [], attachments = [] }: MessageAttachment) {
+  return [...message_blocks.flatMap(({ message }) => message?.attachments ?? []), ...attachments];
+}
+
 /** What another message shows, and what was attached to it. */
 function quotedWords(attachment: MessageAttachment): ParsedBlock[] {
-  const inside = attachment.message_blocks?.flatMap(({ message }) => message ?? []) ?? [];
-  const blocks = inside.flatMap((message) => message.blocks ?? []);
+  const blocks = attachment.message_blocks?.flatMap(({ message }) => message?.blocks ?? []) ?? [];
   const shown = parseShown(blocks, attachment.text ?? '');
-  const attached = [
-    ...inside.flatMap((message) => message.attachments ?? []),
-    ...(attachment.attachments ?? []),
-  ].flatMap(appBlocks);
+  const attached = attachedInside(attachment).flatMap(appBlocks);
   const ofSlack = { text: undefined, author_name: undefined, footer: undefined, ts: undefined };
   const repeated = { ...ofSlack, ...(shown.length + attached.length > 0 && { fallback: undefined }) };
   return [...shown, ...appBlocks({ ...attachment, ...repeated }), ...attached];

@@ -6,7 +6,7 @@ import type { ThreadMessage } from '../../slack/message-history.ts';
 import { attachmentsSchema, isSlackItself } from '../../slack/slack-message.ts';
 import { parseEveryBlock, parseShown } from './block-parser.ts';
 import { namedFileSchema, transcriptBlocks } from './file-texts.ts';
-import { attachmentBlocks, attachmentName, isMessagePreview } from './message-attachments.ts';
+import { attachedInside, attachmentBlocks, attachmentName, isMessagePreview } from './message-attachments.ts';
 import type { ParsedBlock } from './parsed-blocks.ts';
 import { parseTable, tablesAmong, withTableFiles } from './pasted-tables.ts';
 
@@ -58,9 +58,11 @@ export function blocksOf(message: ParsedMessage): ParsedBlock[] {
   return message.firstTable === undefined ? blocks : withTableFiles(blocks, message.firstTable);
 }
 
-/** The ids of those whose words are in a message: its writer, and the writers of the messages that it forwards. */
-export function writersOf({ user, attachments }: ParsedMessage): string[] {
-  return [user, ...attachments.map(({ author_id }) => author_id)].flatMap((id) => id ?? []);
+/** The ids of those whose words are in a message: its writer, and the writers of the messages and files that it passes on. */
+export function writersOf({ user, attachments, files }: ParsedMessage): string[] {
+  const authors = [...attachments, ...attachments.flatMap(attachedInside)].map(({ author_id }) => author_id);
+  const owners = [...files, ...attachments.flatMap((one) => one.files ?? [])].map((file) => file.user);
+  return [user, ...authors, ...owners].flatMap((id) => id ?? []);
 }
 
 /** The names of the message's files, in order. */

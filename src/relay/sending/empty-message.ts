@@ -63,11 +63,11 @@ export async function endTurnIfFilesOnly(
   throw new TurnEnded('kept', sentence, { emptyMessage: message });
 }
 
-/** Claims the files that earlier messages left for a turn's message, so that no other sends them. */
+/** Claims the files that earlier messages left for a turn's message, so that no other sends them; `writers` shared them. */
 export async function takeKeptFiles({ keptFiles }: Store, turn: Turn) {
   const kept = await keptFiles.take(turn);
   const ids = kept.flatMap(({ attached_file_ids }) => attached_file_ids ?? []);
-  return { ids, notes: kept.flatMap(keptFileNotes) };
+  return { ids, notes: kept.flatMap(keptFileNotes), writers: kept.map(({ asked_by }) => asked_by) };
 }
 
 /** The notes on the files of a turn that kept them for the next message. Their names may have been erased. */

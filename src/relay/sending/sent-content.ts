@@ -148,7 +148,7 @@ async function contentToSend(
     prompt: named.text,
     attached_file_ids: attached,
     skill: outgoing.choices.skill ?? null,
-    quoted_ids: [...new Set([...outgoing.quotedIds, ...named.ids])],
+    quoted_ids: [...new Set([...outgoing.quotedIds, ...named.ids, ...kept.writers])],
     // Without notes, those that the turn has already stay.
     ...(notes.length > 0 && { file_notes: notes }),
   };

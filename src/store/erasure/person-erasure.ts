@@ -35,8 +35,8 @@ export class PersonErasure extends Queries {
         await erase(sql`
           update settings set ${column} = null
           where workspace = ${workspace} and ${column} ->> 'set_by' = ${person}`);
-      await erase(eraseRepeats(workspace, person));
-      for (const statement of quoteErasures(workspace, person)) await erase(statement);
+      const quoted = [eraseRepeats(workspace, person), ...quoteErasures(workspace, person)];
+      for (const statement of quoted) await erase(statement);
       const isWaiting = sql`workspace = ${workspace} and user_id = ${person} and state = 'waiting'`;
       await erase(sql`update messages set state = 'withdrawn' where ${isWaiting}`);
       const messages = await erase(sql`
@@ -73,7 +73,8 @@ function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
       where ${here} and content -> 'step' ->> 'person' = ${person}`,
     sql`
       update turns set prompt = null, quoted_ids = '{}', file_notes = null, source_checks = null, asked_by = '',
-        skill = case when ${hasSent} then skill end
+        skill = case when ${hasSent} then skill end,
+        attached_file_ids = case when outcome is distinct from 'kept' then attached_file_ids end
       where ${here} and asked_by = ${person}`,
     sql`
       delete from jobs
@@ -87,9 +88,8 @@ function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
     ),
     sql`
       update threads set
-        task_title = case
-          when started_by = ${person} and (task_id is not null or task_intended_at is null) then null
-          else task_title end,
+        task_title = case when ${person} in (started_by, participant_ids[1])
+          and (task_id is not null or task_intended_at is null) then null else task_title end,
         started_by = case when started_by = ${person} then '' else started_by end,
         participant_ids = array_remove(participant_ids, ${person}), informed_ids = array_remove(informed_ids, ${person})
       where ${here} and (started_by = ${person} or ${person} = any(participant_ids || informed_ids))`,
@@ -100,50 +100,39 @@ function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
   ];
 }
 
-/** Whether stored content quotes a person: it is about a message of theirs, or a message of theirs is attached. */
+/** Of an attachment: whether it, or what is attached to it, quotes the person, or it has a file of theirs. */
+const IS_THEIR_QUOTE = `@.author_id == $person || @.files[*].user == $person || @.attachments[*].author_id == $person
+  || @.message_blocks[*].message.attachments[*].author_id == $person`;
+
+/** Whether stored content quotes a person: it is about a message of theirs, or a message or file of theirs is attached. */
 function quotes(column: string, person: string): RawBuilder<boolean> {
+  const isQuoted = sql.raw(IS_THEIR_QUOTE);
   return sql`jsonb_path_exists(${sql.ref(column)}, '$ ? (@.about.user == $person
-    || @.attachments[*].author_id == $person || @.about.attachments[*].author_id == $person)', ${only(person)})`;
+    || @.files[*].user == $person || exists (@.attachments[*] ? (${isQuoted}))
+    || @.about.files[*].user == $person || exists (@.about.attachments[*] ? (${isQuoted})))', ${only(person)})`;
 }
 
 /** Stored content without what it quotes of a person. */
 function contentWithoutQuotes(person: string): RawBuilder<unknown> {
-  const isAboutThem = sql`content -> 'about' ->> 'user' is not distinct from ${person}`;
-  return sql`
-    jsonb_set(jsonb_set(
-      case when ${isAboutThem} then content - 'about' else content end,
-      '{attachments}', jsonb_path_query_array(
-        content, '$.attachments[*] ? (!(@.author_id == $person))', ${only(person)}), false),
-      '{about,attachments}', jsonb_path_query_array(
-        content, '$.about.attachments[*] ? (!(@.author_id == $person))', ${only(person)}), false)`;
+  let left: RawBuilder<unknown> = sql`
+    case when content -> 'about' ->> 'user' = ${person} then content - 'about' else content end`;
+  for (const list of ['attachments', 'files', 'about,attachments', 'about,files']) {
+    const isTheirs = sql.raw(list.endsWith('files') ? '@.user == $person' : IS_THEIR_QUOTE);
+    const others = sql`'$.${sql.raw(list.replace(',', '.'))}[*] ? (!(${isTheirs}))'`;
+    left = sql`jsonb_set(${left}, '{${sql.raw(list)}}', jsonb_path_query_array(content, ${others}, ${only(person)}), false)`;
+  }
+  return left;
 }
 
-function only(person: string): RawBuilder<unknown> {
-  return sql`jsonb_build_object('person', ${person}::text)`;
-}
+const only = (person: string) => sql`jsonb_build_object('person', ${person}::text)`;
 
-/**
- * Erases what others sent that quotes the person: a message that they asked about, linked to or forwarded, and the
- * earlier messages of a thread or of its former tasks; and the titles that come from what they asked again, in a thread of others.
- */
+/** Erases what others sent that quotes the person: an earlier, linked or forwarded message, or one that they asked about. */
 function quoteErasures(workspace: string, person: string): RawBuilder<unknown>[] {
   return [
     sql`
-      update threads set task_title = null from turns join messages
-        on (messages.workspace, messages.channel, messages.ts) = (turns.workspace, turns.channel, turns.message_ts)
-      where threads.workspace = ${workspace} and ${sameThread('turns', 'threads')}
-        and turns.asked_by = ${person} and turns.task_id = threads.task_id and messages.revises_turn_id is not null
-        and not exists (
-          select from turns as earlier where ${sameThread('earlier', 'turns')} and earlier.id < turns.id
-            and earlier.task_id = turns.task_id)`,
-    sql`
-      with about as (
-        select channel, thread_ts, ts from messages
-        where workspace = ${workspace} and ${quotes('content', person)}
-      )
-      update threads set task_title = null from about
-      where threads.workspace = ${workspace} and threads.channel = about.channel and threads.thread_ts = about.thread_ts
-        and threads.adopted_ts = about.ts and (task_id is not null or task_intended_at is null)`,
+      update threads set task_title = null from messages
+      where messages.workspace = ${workspace} and ${quotes('messages.content', person)} and ${sameThread('messages', 'threads')}
+        and messages.ts = threads.adopted_ts and (task_id is not null or task_intended_at is null)`,
     sql`
       update turns set prompt = null, quoted_ids = '{}', file_notes = null
       where workspace = ${workspace} and ${person} = any(quoted_ids)`,
@@ -151,8 +140,8 @@ function quoteErasures(workspace: string, person: string): RawBuilder<unknown>[]
 }
 
 /**
- * Erases a person's text where others sent it again, and deletes the forms in which they were about to. The messages that
- * repeat others are found first, once: the cost grows with the messages, not with their square.
+ * Erases a person's text where others sent it again, also as the title of a task, and deletes the forms in which they were
+ * about to. The messages that repeat others are found first, once: the cost grows with the messages, not with their square.
  */
 function eraseRepeats(workspace: string, person: string): RawBuilder<unknown> {
   return sql`
@@ -178,6 +167,12 @@ function eraseRepeats(workspace: string, person: string): RawBuilder<unknown> {
       where turns.workspace = ${workspace}
     ), forms as (
       delete from task_starts using theirs where task_starts.workspace = ${workspace} and task_starts.source_turn_id = theirs.id
+    ), titles as (
+      update threads set task_title = null from theirs join turns on turns.workspace = ${workspace} and turns.id = theirs.id
+      where ${sameThread('turns', 'threads')} and case when threads.task_id is null then threads.task_intended_at is null
+        else turns.task_id = threads.task_id and not exists (
+          select from turns as earlier where ${sameThread('earlier', 'turns')} and earlier.id < turns.id
+            and earlier.task_id = turns.task_id) end
     ), questions as (
       update messages set content = null,
         state = case messages.state when 'waiting' then 'withdrawn' else messages.state end

@@ -9,15 +9,15 @@ const LEFT_BEHIND = { reason: 'left_behind' } satisfies Partial<FileNote>;
 /** Files that were shared without text: they go with a later message of the thread. */
 export class KeptFiles extends Queries {
   /** Claims the files that were shared without text before a turn's message: they are sent with it, and with no other. */
-  async take(turn: Turn): Promise<Pick<Turn, 'attached_file_ids' | 'file_notes'>[]> {
+  async take(turn: Turn): Promise<Pick<Turn, 'asked_by' | 'attached_file_ids' | 'file_notes'>[]> {
     if (turn.message_ts === turn.thread_ts) return [];
-    const { rows } = await sql<Pick<Turn, 'attached_file_ids' | 'file_notes' | 'message_ts'>>`
+    const { rows } = await sql<Pick<Turn, 'asked_by' | 'attached_file_ids' | 'file_notes' | 'message_ts'>>`
       update turns as kept set files_sent_with_turn_id = ${turn.id}
       where ${inThread(turn)} and outcome = 'kept' and message_ts < ${turn.message_ts}
         and (files_sent_with_turn_id is null or files_sent_with_turn_id = ${turn.id} or not exists (
           select from turns as taker where taker.workspace = kept.workspace and taker.id = kept.files_sent_with_turn_id
             and (${isOpenTurn} or ${hasSent})))
-      returning attached_file_ids, file_notes, message_ts`.execute(this.db);
+      returning asked_by, attached_file_ids, file_notes, message_ts`.execute(this.db);
     return rows.toSorted((one, other) => Number(one.message_ts) - Number(other.message_ts));
   }
 

@@ -15,7 +15,7 @@ const texts = [
   'H. pylori, C. elegans and D. melanogaster were used.',
   'Growth is shown in Fig. 1 and Table 2.',
   'Approx. 10 cells died.',
-  'Smith et al. saw it, i.e. cells vs. controls.',
+  'Krebs et al. saw it, i.e. cells vs. controls.',
 ];
 for (const text of texts) {
   const sentences = split(text).filter(({ type }) => type === 'Sentence');
@@ -28,7 +28,7 @@ expected="$(cat <<'SEEN'
 4: H. | pylori, C. | elegans and D. | melanogaster were used.
 2: Growth is shown in Fig. | 1 and Table 2.
 2: Approx. | 10 cells died.
-1: Smith et al. saw it, i.e. cells vs. controls.
+1: Krebs et al. saw it, i.e. cells vs. controls.
 SEEN
 )"
 seen="$(node try.mjs)"

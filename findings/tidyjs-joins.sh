@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # After a join, one column holds the values of two tables.
 # leftJoin of @tidyjs/tidy puts a column that both tables have but that is not joined by into one: matched rows have the right one's value, the
-# others the left one's. dplyr, which it is modelled on, keeps both; pivotWider keeps the last replicate only. Guess: two columns, an error.
+# others the left one's. dplyr, which it is modelled on, keeps both; pivotWider keeps the last replicate only. Guess: two columns, and an error.
 set -euo pipefail
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT

@@ -8,7 +8,7 @@ const LEFT_BEHIND = { reason: 'left_behind' } satisfies Partial<FileNote>;
 
 /** Files that were shared without text: they go with a later message of the thread. */
 export class KeptFiles extends Queries {
-  /** Claims the files that were shared without text before a turn's message: they are sent with it, and with no other. */
+  /** Claims the files of messages without text before a turn's, unless those were deleted: they are sent with it alone. */
   async take(turn: Turn): Promise<Pick<Turn, 'asked_by' | 'attached_file_ids' | 'file_notes'>[]> {
     if (turn.message_ts === turn.thread_ts) return [];
     const { rows } = await sql<Pick<Turn, 'asked_by' | 'attached_file_ids' | 'file_notes' | 'message_ts'>>`
@@ -17,6 +17,8 @@ export class KeptFiles extends Queries {
         and (files_sent_with_turn_id is null or files_sent_with_turn_id = ${turn.id} or not exists (
           select from turns as taker where taker.workspace = kept.workspace and taker.id = kept.files_sent_with_turn_id
             and (${isOpenTurn} or ${hasSent})))
+        and (select bool_and(state = 'withdrawn') from messages where workspace = kept.workspace
+          and channel = kept.channel and kept.message_ts in (ts, sent_with_ts)) is not true
       returning asked_by, attached_file_ids, file_notes, message_ts`.execute(this.db);
     return rows.toSorted((one, other) => Number(one.message_ts) - Number(other.message_ts));
   }

@@ -215,6 +215,25 @@ describe.concurrent('an attachment', () => {
     expect(fileIds.map((ids) => ids.length)).toEqual([0, 1, 0]);
   });
 
+  test('without text is never sent once its message is deleted', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'the files to keep');
+    await scene.finished(channel, root);
+    const share = async (name: string) => {
+      const files = [{ name, mime: 'text/csv', bytes: `${name}\n1\n` }];
+      const shared = scene.reply(channel, root, '', { files });
+      await scene.finished(channel, shared);
+      return shared;
+    };
+    const deleted = await share('mistake.csv');
+    await share('right.csv');
+    scene.slack.remove(channel.id, deleted.ts);
+    await scene.slack.settled();
+    await scene.finished(channel, scene.reply(channel, root, 'read what is there'));
+    const files = scene.sentToAgent('the files to keep').fileIds.flat();
+    expect(files.map((id) => agent.files.find((file) => file.id === id)?.name)).toEqual(['right.csv']);
+  });
+
   test('without text is still sent once retention has deleted its name', async () => {
     const channel = scene.channel();
     const file = (name: string) => ({ files: [{ name, mime: 'text/csv', bytes: 'a,b\n1,2\n' }] });

@@ -11,7 +11,7 @@ const STOP_WORDS = {
     ...['please', 'pls', 'ok', 'okay', 'no', 'oh', 'hey', 'wait', 'sorry', 'just', 'agent'],
     ...['never mind', 'nevermind', 'can you', 'could you', 'you can'],
   ],
-  itself: ['stop', 'cancel', 'abort', 'halt'],
+  itself: ['stop', 'cancel', 'abort', 'halt', '🛑'],
   after: [
     ...['it', 'this', 'that', 'now', 'right now', 'immediately', 'everything', 'please', 'pls', 'thanks'],
     ...['thank you', 'working', 'writing', 'the agent', 'the run', 'the task', 'the answer', 'agent'],
@@ -24,7 +24,7 @@ const STOP_PHRASE = new RegExp(
 );
 
 /**
- * How a message, as a whole, asks to stop the agent, in any case, with a mention or punctuation: by the `word` stop alone,
+ * How a message, as a whole, asks to stop the agent, in any case, with a mention, punctuation or emoji: by the `word` stop alone,
  * or by a `phrase` of those above or of `further`, which may also be meant for the agent. One with files does not.
  */
 export function stopIn(
@@ -42,8 +42,9 @@ export function stopIn(
 
 function tidied(text: string): string {
   const words = text.toLowerCase().split(/\s+/);
-  const bare = words.map((word) => word.replace(/^[\p{P}~]+|[\p{P}~]+$/gu, ''));
-  return bare.filter((word) => word !== '').join(' ');
+  const bare = words.map((word) => word.replace(/^(?:[\p{P}\p{S}]\uFE0F?)+|(?:[\p{P}\p{S}]\uFE0F?)+$/gu, ''));
+  // One emoji may be all that is said.
+  return bare.filter((word) => word !== '').join(' ') || text.trim();
 }
 
 /** Anything other than plain text or a mention of the bot makes it another message. */

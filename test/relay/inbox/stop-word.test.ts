@@ -16,6 +16,9 @@ test.each([
   'stop <@UBOT>',
   '*stop*',
   '~stop~',
+  'stop 🙏',
+  'Stop! ✋🏽',
+  '🛑 stop',
 ])('“%s” is the word stop', (text) => {
   expect(stop(text)).toBe('word');
 });
@@ -42,6 +45,8 @@ test.each([
   '*please* stop',
   'stop\nplease',
   'stop\n\nstop',
+  '🙏 please stop ❤️',
+  '🛑',
 ])('“%s” is a phrase that asks to stop', (text) => {
   expect(stop(text)).toBe('phrase');
 });
@@ -53,6 +58,8 @@ test.each([
   "don't stop",
   'please',
   'never mind',
+  '🙏',
+  '!!!',
   'stop here',
   'stop the experiment',
   'cancel the order of plates',
@@ -79,6 +86,7 @@ test('words of other languages ask to stop where they are set, whole and in any 
   expect(said.filter((text) => stop(text, {}, further) !== 'phrase')).toEqual([]);
   expect(stop('arrête')).toBeUndefined();
   expect(stop('halt bitte nicht', {}, further)).toBeUndefined();
+  expect(['✋', '🙏'].map((text) => stop(text, {}, ['✋']))).toEqual(['phrase', undefined]);
 });
 
 test('a message with files does not ask to stop, and the rich text decides', () => {

@@ -34,11 +34,13 @@ export function messageButtons(
     retry: (press) =>
       addFollowUp(deps, press, 'retry', async (turn, store) => {
         const messages = await store.messages.ofTurn(turn);
-        if (messages.some(({ state }) => state === 'withdrawn')) return { late: strings.questionDeleted };
+        const changes = await Promise.all(messages.map((message) => store.earlyEdits.get(message)));
+        const isDeleted = changes.some((change) => change?.is_deletion === true);
+        if (isDeleted || messages.some(({ state }) => state === 'withdrawn'))
+          return { late: strings.questionDeleted };
         const [message] = messages;
-        const content = message?.content ?? undefined;
-        if (content === undefined) return 'unknown';
-        return { content, said_ts: message?.said_ts ?? null, resends_turn_id: turn.id };
+        if (message?.content == null) return 'unknown';
+        return { content: message.content, said_ts: message.said_ts, resends_turn_id: turn.id };
       }),
     /** Tells the agent which sources of its answer have a problem, as the registries say. */
     replace_sources: (press) =>

@@ -166,8 +166,8 @@ export async function acceptDeletion(
     await store.jobs.remove({ workspace, channel, thread_ts, kind: JOB_KIND.waitingReaction, key: ts });
     if (await store.messages.withdraw(key)) return { kind: 'withdrawn' };
     if (known.state === 'withdrawn' || known.state === 'refused') return { kind: 'known' };
-    // Applied if the service rejects the message and it waits again. It may have been frozen since it was read.
-    if (known.state === 'sending' || known.state === 'waiting') await store.earlyEdits.record(key, deletion);
+    // No edit of it is sent. It is applied if the service rejects the message, which may be frozen since it was read.
+    await store.earlyEdits.record(key, deletion);
     return { kind: 'too_late', change: 'deletion' };
   });
 }

@@ -173,6 +173,20 @@ describe.concurrent('a changed message', () => {
     expect(JSON.stringify([await messages(), await turns()])).not.toMatch(/colum/);
   });
 
+  test('that was edited and then deleted is not corrected any more', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'one to regret');
+    await scene.finished(channel, root);
+    slack.edit(channel.id, root.ts, `${scene.mention} one to regret, with a name`);
+    const note = await scene.until('the note is there', () => slack.ephemerals(scene.ada, channel)[0]);
+    slack.remove(channel.id, root.ts);
+    await slack.settled();
+    await slack.click({ person: scene.ada, channel, ts: note.ts, actionId: 'correct' });
+    const told = () => slack.ephemerals(scene.ada, channel).map(({ text }) => text);
+    await scene.until('it says why not', () => told().includes(strings.controlFailed.unknown));
+    await scene.expectStays(() => scene.sentToAgent('one to regret').texts, ['one to regret']);
+  });
+
   test('that was deleted while the agent works on it offers Stop', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'one to take back\n/slow 9000');
@@ -184,5 +198,11 @@ describe.concurrent('a changed message', () => {
     await slack.click({ person: scene.ada.id, channel: channel.id, ts: note.ts, actionId: 'stop' });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+    const reply = await scene.messageWithButton(channel, root, 'retry');
+    await slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'retry' });
+    const told = () => slack.ephemerals(scene.ada, channel).map(({ text }) => text);
+    await scene.until('it says why not', () =>
+      told().includes(strings.pressedTooLate(strings.questionDeleted)),
+    );
   });
 });

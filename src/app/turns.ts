@@ -68,9 +68,7 @@ export function createTurns(
   const runner = new TurnRunner(deps, (id) => installations.find({ workspace: id }));
   const jobs = new JobRunner({ store, leaseStore, holder, log, onRun: telemetry.onJobRun });
   jobs.add(turnJobs(runner, config.DRAIN_SECONDS * 1_000));
-  jobs.add(followUpJobs(deps));
-  jobs.add(reminderJobs(deps));
-  jobs.add(waitingReactionJobs(deps));
+  for (const kind of [followUpJobs(deps), reminderJobs(deps), waitingReactionJobs(deps)]) jobs.add(kind);
   return { deps, links, runner, jobs };
 }
 

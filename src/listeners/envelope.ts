@@ -124,12 +124,8 @@ export const uninstallEventSchema = envelopeSchema.extend({
   event_time: optional(z.number()),
   event: z.discriminatedUnion('type', [
     z.looseObject({ type: z.literal('app_uninstalled') }),
-    z.looseObject({
-      type: z.literal('tokens_revoked'),
-      tokens: z.looseObject({ bot: optional(ids) }),
-    }),
-    z.looseObject({ type: z.literal('team_access_revoked'), team_ids: ids }),
-    z.looseObject({ type: z.literal('team_access_granted'), team_ids: ids }),
+    z.looseObject({ type: z.literal('tokens_revoked'), tokens: z.looseObject({ bot: optional(ids) }) }),
+    z.looseObject({ type: z.literal(['team_access_revoked', 'team_access_granted']), team_ids: ids }),
   ]),
 });
 

@@ -74,10 +74,9 @@ export class Inbox {
         return this.#inOrder(event.message, () => this.#acceptOnce(event.message, bot));
       case 'edit':
       case 'version': {
-        const accept = () =>
-          event.kind === 'edit' ? acceptEdit(this.#deps, event, bot) : acceptVersion(this.#deps, event, bot);
+        const accept = event.kind === 'edit' ? acceptEdit : acceptVersion;
         const asMessage = () => this.#acceptMessage(event.message, bot, event.editedTs);
-        return (await accept()) ?? this.#inOrder(event.message, asMessage);
+        return (await accept(this.#deps, event, bot)) ?? this.#inOrder(event.message, asMessage);
       }
       case 'deletion':
         return acceptDeletion(this.#deps, event);

@@ -4,8 +4,11 @@ import { freeName, nameParts, storedName, UNNAMED_FILE } from '../../render/file
 const MAX_NAME_CHARACTERS = 60;
 /** Most bytes of another name, which may get a number: file systems take 255. */
 const MAX_NAME_BYTES = 240;
-/** What Windows keeps for devices, whatever the ending. */
-const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i;
+/**
+ * What Windows keeps for devices, whatever follows the first dot
+ * (https://learn.microsoft.com/windows/win32/fileio/naming-a-file).
+ */
+const DEVICE = /^(?:con|prn|aux|nul|con(?:in|out)\$|(?:com|lpt)[\d¹²³])(?= *(?:\.|$))/i;
 
 /** What readers of an `.eln` file take for its metadata, or leave out, in any folder. */
 const METADATA = /metadata(?=\.json$)/i;
@@ -20,9 +23,9 @@ export function archiveName(text: string): string {
 export function entryName(name: string, names: Set<string>): string {
   const clean = storedName(name, UNNAMED_FILE, MAX_NAME_BYTES)
     .replace(/[:*?"<>|]/g, '_')
-    .replace(/^\.+/, '_');
-  const [stem, ending] = nameParts(clean);
-  return freeName(`${usable(stem)}${ending}`, names);
+    .replace(/^\.+/, '_')
+    .replace(DEVICE, '$&_');
+  return freeName(clean, names);
 }
 
 /** The same, of the characters that every reader of an `.eln` file takes: ASCII letters and digits, `.`, `_` and `-`. */
@@ -32,12 +35,8 @@ export function plainEntryName(name: string, names: Set<string>): string {
     .replace(/\.{2,}/g, '.');
   const [stem, ending] = nameParts(plain);
   const word = stem.slice(0, MAX_NAME_CHARACTERS).replace(/^[._-]+|[._-]+$/g, '') || 'file';
-  const entry = `${usable(word)}${ending}`.replace(METADATA, '$&_');
+  const entry = `${word}${ending}`.replace(DEVICE, '$&_').replace(METADATA, '$&_');
   return freeName(entry, names, (copy) => `-${copy}`);
-}
-
-function usable(stem: string): string {
-  return DEVICE.test(stem) ? `${stem}_` : stem;
 }
 
 /** The text without accents and without what has no ASCII letter. */

@@ -1,4 +1,4 @@
-import { graphemeStart } from '../text-format.ts';
+import { graphemeStart, unescapeHtml } from '../text-format.ts';
 import { isDisguisedLink, labelStarts, USER_PART } from './unsafe-links.ts';
 
 /**
@@ -102,7 +102,7 @@ export function fallbackText(markdown: string): string {
     .replace(/`|(?<!(?<!\w)[A-Za-z]:\\\S{0,200})\\([*_~<>])/g, '$1')
     .replace(/^\|?[ \t:|-]+\|[ \t:|-]*$\n?/gm, '')
     .trim();
-  return truncateBytes(readable === '' ? '…' : readable, MAX_TEXT_BYTES);
+  return truncateBytes(readable === '' ? '…' : unescapeHtml(readable), MAX_TEXT_BYTES);
 }
 
 /** Escaped text of at most `most` UTF-8 bytes, without splitting a grapheme. */

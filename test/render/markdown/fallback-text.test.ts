@@ -10,6 +10,7 @@ describe('the text for notifications', () => {
     ['See [the paper](https://example.org/a "title").', 'See the paper.'],
     ['| a | b |\n| --- | :-: |\n| 1 | 2 |', '| a | b |\n| 1 | 2 |'],
     ['a < b & c', 'a &lt; b &amp; c'],
+    ['p &lt; 0.05, R&amp;D, &amp;lt;', 'p &lt; 0.05, R&amp;D, &amp;lt;'],
     ['```\n```', '…'],
     ['**C[C@@H](N)C(=O)O** and 2**10, ACGT____ACGT', 'C[C@@H](N)C(=O)O and 2**10, ACGT____ACGT'],
     [
@@ -33,7 +34,7 @@ describe('the text for notifications', () => {
   });
 
   test('pings nobody', () => {
-    expect(fallbackText('<!channel> <@U1> @here')).not.toMatch(/<|@here/);
+    expect(fallbackText('<!channel> <@U1> @here &lt;!channel&gt; &lt;@U1&gt;')).not.toMatch(/<|@here/);
   });
 
   test('stays under 4,000 bytes whatever the agent wrote', () => {

@@ -52,12 +52,12 @@ const FORMULA_START = /^[\t\r\n]*(?:[=＝]|[+\-@＋－＠]+\s*[\p{L}\p{N}$("'.{]
 const NUMBER = /^[+-]?[.,]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?%?$/i;
 /**
  * What a formula that begins with a sign computes from: cells, texts, other programs, or numbers. Without them it is a
- * name at most, such as -log10(padj), and nothing runs.
+ * name at most, such as -log10(padj), or an estimate, such as -0.3 (0.1), and nothing runs.
  */
 const OPERAND = new RegExp(
   [
     '(?<![\\p{L}\\p{N}_.])\\$?[a-z]{1,3}\\$?[1-9]\\d{0,6}(?![\\p{L}\\p{N}_.(])',
-    '["|!]|\\(\\s*[-+.\\d)]',
+    '["|!]|(?<!^[-+][\\d.,]+%? +)\\(\\s*[-+.\\d)]',
     '^[-+@]*(?:[\\d.]+%?[-+*/^&<>=]+)+[\\d.]+%?$',
   ].join('|'),
   'iu',

@@ -27,6 +27,7 @@ import { MAX_TABLE_COLUMNS, MAX_TABLE_ROWS } from '../../render/markdown/markdow
 import { neutralizePings, truncateBytes } from '../../render/markdown/pings.ts';
 import { shortenShown, shownSize } from '../../render/markdown/shown-size.ts';
 import * as strings from '../../render/strings/index.ts';
+import { toOneLine } from '../../render/text-format.ts';
 import {
   ChannelGoneError,
   MessageGoneError,
@@ -250,7 +251,7 @@ export function questionPost(content: QuestionPostContent) {
   const { person, label, question, quote = '', choices, files, tables = [], firstLink } = content;
   const asksAbout = quote === '' ? strings.asksAboutRoot : strings.asksAbout;
   const asks = question === '' ? asksAbout : strings.asks;
-  const name = label === undefined ? '' : shortenShown(neutralizePings(label), MAX_LABEL_CHARACTERS);
+  const name = shortenShown(neutralizePings(toOneLine(label ?? '')), MAX_LABEL_CHARACTERS);
   const prefix = name === '' || person === undefined ? name : `${name} ${strings.asksFor} `;
   const asker = [
     ...(prefix === '' ? [] : [{ type: 'text', text: prefix } as const]),

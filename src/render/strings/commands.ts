@@ -207,9 +207,9 @@ export function chosenOptions(
   const { title, model, skill, noFallback, mode } = choices;
   const parts = [
     title === undefined ? '' : quotedName(title, 150),
-    model === undefined ? '' : `model ${shorten(modelName(model), 60)}`,
+    model === undefined ? '' : `model ${shorten(toOneLine(modelName(model)), 60)}`,
     noFallback ? 'no other model' : '',
-    skill === undefined ? '' : `skill ${shorten(skill, 100)}`,
+    skill === undefined ? '' : `skill ${shorten(toOneLine(skill), 100)}`,
     mode === 'auto' ? 'without asking questions' : mode === 'plan' ? 'plan first' : '',
     files.length === 0 ? '' : `with ${shorten(files.map(toOneLine).join(', '), 400)}`,
   ];

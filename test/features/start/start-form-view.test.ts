@@ -88,14 +88,23 @@ describe('the form that starts a task', () => {
   test.each([
     ['U1', 'Weekly <!channel> for <@U1> asks: why?'],
     [undefined, 'Weekly <!channel> asks: why?'],
-  ])("names a workflow's step by its label, which notifies nobody (person: %s)", (person, said) => {
-    const step = { person, label: 'Weekly <!channel>', quote: undefined, choices: {}, files: [] };
-    const post = questionPost({ ...step, question: 'why?' });
-    const shown = visibleText(checkBlocks(post.blocks, 'message')).replaceAll(WORD_JOINER, '');
-    expect(shown.replace('\n', ' ')).toBe(said);
-    expect(JSON.stringify(post.blocks)).not.toContain('<!channel>');
-    expect(post.text).not.toContain('<@U1>');
-    expect(post.text).not.toContain('<!channel>');
+  ])(
+    "names a workflow's step by its label, in one line that notifies nobody (person: %s)",
+    (person, said) => {
+      const label = 'Weekly\n\u202e<!channel>';
+      const step = { person, label, quote: undefined, choices: {}, files: [] };
+      const post = questionPost({ ...step, question: 'why?' });
+      const shown = visibleText(checkBlocks(post.blocks, 'message')).replaceAll(WORD_JOINER, '');
+      expect(shown.replace('\n', ' ')).toBe(said);
+      expect(JSON.stringify(post.blocks)).not.toContain('<!channel>');
+      expect(post.text).not.toContain('<@U1>');
+      expect(post.text).not.toContain('<!channel>');
+    },
+  );
+
+  test('names the choices of a step in one line', () => {
+    const choices = { model: 'a\n\u202emodel', skill: 'a\u2028skill' };
+    expect(strings.chosenOptions(choices, ['a\nfile'])).toBe('Model a model · skill a skill · with a file');
   });
 
   test('fits Slack, whatever its content', () => {

@@ -21,7 +21,7 @@ import {
   worksUntil,
 } from '../../render/messages/result-list.ts';
 import * as strings from '../../render/strings/index.ts';
-import { formatSize, shorten, shortenMiddle } from '../../render/text-format.ts';
+import { formatSize, shorten, shortenMiddle, toOneLine } from '../../render/text-format.ts';
 import { pagerBlocks } from '../modals.ts';
 
 export const FILES_PER_PAGE = 15;
@@ -136,7 +136,7 @@ function fileBlock(file: TaskFile): ViewBlock {
 
 function reviewBlock(review: Review): ViewBlock {
   const state = formatState(hasFailed(review) ? 'failed' : review.status);
-  return sectionBlock(strings.tasks.review(state, shorten(review.errorMessage ?? '', 500)));
+  return sectionBlock(strings.tasks.review(state, shorten(toOneLine(review.errorMessage ?? ''), 500)));
 }
 
 function plainSection(text: string): ViewBlock {

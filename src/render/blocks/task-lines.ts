@@ -35,7 +35,7 @@ export function taskFacts(
   beside: readonly ('channel' | 'starter')[] = ['channel', 'starter'],
 ): string {
   const facts = [
-    formatState(task.state),
+    escapeMrkdwn(formatState(task.state)),
     formatModel(task.task_model),
     formatAge(now - task.started_at.getTime()),
     beside.includes('channel') ? formatChannel(task.channel) : '',
@@ -51,9 +51,9 @@ export function plainTitle(title: string | null, untitled: string = strings.task
 
 const STATES = new Map<string, string>(Object.entries(strings.tasks.states));
 
-/** A task's state in words. */
+/** A task's or a review's state in words, as plain text. */
 export function formatState(state: string): string {
-  return STATES.get(state) ?? escapeMrkdwn(shorten(toOneLine(state.replace(/[*_~`:]+/g, ' ')), 60));
+  return STATES.get(state) ?? shorten(toOneLine(state.replace(/[*_~`:]+/g, ' ')), 60);
 }
 
 /** A task's model in words; '' if it is the service's default. */

@@ -43,6 +43,8 @@ describe('the details of a task', () => {
       of('running', null),
       of('completed', 'No *time*, see <https://one.example>'),
       of('failed', null),
+      of('R&D <ok>', null),
+      of('failed', 'a\nb\u202e'),
     ];
     const details = { task: taskSummary(), id: 'tsk_1', reviews, files: [], page: 0, count: 0, ...shared };
     const { blocks } = taskView(details);
@@ -52,6 +54,8 @@ describe('the details of a task', () => {
       'Review: working',
       'Review: failed (“No *time*, see <https://one.example>”)',
       'Review: failed',
+      'Review: R&D <ok>',
+      'Review: failed (“a b”)',
     ]);
   });
 

@@ -89,6 +89,7 @@ describe('what the service said', () => {
     (sentence) => {
       expect(sentence('')).toMatch(/^[^“]*\. \S/);
       expect(sentence('too\n busy')).toContain(': “too busy”. ');
+      expect(sentence('\u001b[1mtoo\u202e busy\u2066')).toContain(': “[1mtoo busy”. ');
       expect(sentence('Sorry!')).toContain(': “Sorry!” ');
       expect(sentence('x'.repeat(9_000)).length).toBeLessThan(800);
     },

@@ -7,7 +7,6 @@ import { type Refusal, refusalAuditDetails, refusalTold } from '../../relay/acce
 import { useDenial } from '../../relay/access/rights.ts';
 import { exceededQuota } from '../../relay/access/turn-quotas.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
-import { toSingleLine } from '../../relay/reading/message-to-markdown.ts';
 import { parseTable } from '../../relay/reading/pasted-tables.ts';
 import { flagsOf, misspeltFlag, parseFlags } from '../../relay/reading/typed-choices.ts';
 import type {
@@ -23,7 +22,7 @@ import { inviteMe } from '../../relay/tasks/task-list.ts';
 import { type Modal, noticeModal } from '../../render/blocks/modal.ts';
 import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
-import { shorten } from '../../render/text-format.ts';
+import { shorten, toOneLine } from '../../render/text-format.ts';
 import type { MessageContent, SlackTs, TaskChoices, TaskStart, Turn } from '../../store/schema.ts';
 import type { TaskStartQuestion } from '../../store/tasks/task-starts.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
@@ -217,7 +216,7 @@ export interface StartFormValues {
 
 function formValues({ input }: FormSubmission): StartFormValues {
   const chosen = (id: string) => input(id)?.selected_option?.value;
-  const typed = (id: string) => toSingleLine(input(id)?.value ?? '');
+  const typed = (id: string) => toOneLine(input(id)?.value ?? '').replace(/\s+/g, ' ');
   const [model, mode, title] = [chosen('model'), chosen('mode'), typed('title')];
   const skill = chosen('used_skill') ?? typed('skill');
   const noFallback = (input('fallback')?.selected_options ?? []).length > 0;

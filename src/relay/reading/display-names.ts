@@ -1,10 +1,11 @@
 import { neededFor } from '../../calls/askers.ts';
+import { toOneLine } from '../../render/text-format.ts';
 import type { SlackDirectory } from '../../slack/directory.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { WorkspaceActor } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
-import { inlinesOf, type ParsedInline } from './parsed-blocks.ts';
+import { inlinesOf, type ParsedInline, referencePiece } from './parsed-blocks.ts';
 
 /** The names of people and channels, by id; without those that were not found. */
 export type DisplayNames = ReadonlyMap<string, string>;
@@ -44,18 +45,16 @@ export async function lookUpNames(
   scope: NameScope,
   ...messages: readonly ParsedMessage[]
 ): Promise<DisplayNames> {
-  const writers = messages.flatMap(({ user }): ParsedInline[] =>
-    user === undefined ? [] : [{ kind: 'person', id: user, style: {} }],
-  );
+  const writers = [...new Set(messages.flatMap(({ user }) => user ?? []))];
   const inlines = messages.flatMap((one) => inlinesOf(blocksOf(one)));
-  const found = await Promise.all([
-    lookUpReferences(scope, writers, writers.length),
-    lookUpReferences(scope, inlines),
-  ]);
-  return new Map(found.flatMap((names) => [...names]));
+  const people = writers.map((id) => referencePiece('person', id));
+  return lookUpReferences(scope, [...people, ...inlines], people.length + MAX_NAMES);
 }
 
-/** Looks up the names of the first people and channels among inline elements, each once. The others keep their ids. */
+/**
+ * Looks up the names of the first people and channels among inline elements, each once. The others keep their ids. A name
+ * that several of them have, or that ends like our own notes behind names, is followed by the id.
+ */
 export async function lookUpReferences(
   { people, channel }: NameScope,
   inlines: readonly ParsedInline[],
@@ -72,7 +71,16 @@ export async function lookUpReferences(
     },
   };
   const named = [...kinds].slice(0, most).map(async ([id, kind]) => [id, await nameOf[kind](id)] as const);
-  return new Map(
-    (await Promise.all(named)).flatMap(([id, name]) => (name === undefined ? [] : [[id, name]])),
-  );
+  const all = (await Promise.all(named)).flatMap(([id, name]) => (name === undefined ? [] : [{ id, name }]));
+  const byLook = Map.groupBy(all, ({ id, name }) => `${kinds.get(id)} ${asSeen(name)}`);
+  const told = [...byLook].flatMap(([look, same]) => {
+    const isClear = same.length === 1 && !/\((?:you|app)\)$/.test(look);
+    return same.map(({ id, name }) => [id, isClear ? name : `${name} (${id})`] as const);
+  });
+  return new Map(told);
+}
+
+/** A name without what people do not see of it, so that those that look the same are the same. */
+function asSeen(name: string): string {
+  return toOneLine(name.normalize('NFKC').replace(/\p{Cf}/gu, '')).toLowerCase();
 }

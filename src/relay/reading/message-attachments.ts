@@ -2,7 +2,7 @@ import { shorten, toOneLine } from '../../render/text-format.ts';
 import { fileName } from '../../slack/downloadable-files.ts';
 import type { MessageAttachment } from '../../slack/slack-message.ts';
 import { parseEveryBlock, parseMrkdwn, parseShown } from './block-parser.ts';
-import { type ParsedBlock, type ParsedInline, textOf, textPiece } from './parsed-blocks.ts';
+import { type ParsedBlock, type ParsedInline, referencePiece, textOf, textPiece } from './parsed-blocks.ts';
 import { linesOf } from './pasted-tables.ts';
 import { timeOfTs } from './rich-text-parser.ts';
 
@@ -46,25 +46,18 @@ export function isLinkPreview(attachment: MessageAttachment): boolean {
 function quotedMessage(attachment: MessageAttachment): ParsedBlock {
   const { author_id, author_name: author, channel_id: channel, channel_name, ts, files = [] } = attachment;
   const heading: ParsedInline[] = [textPiece('Forwarded message')];
-  if (author_id !== undefined)
-    heading.push(textPiece(' from '), { kind: 'person', id: author_id, label: author, style: {} });
-  else if (author) heading.push(textPiece(` from ${author}`));
+  if (author_id !== undefined) heading.push(textPiece(' from '), referencePiece('person', author_id, author));
+  else if (author) heading.push(textPiece(` from ${toOneLine(author)}`));
   if (channel?.startsWith('D') === true) heading.push(textPiece(' in a direct message'));
   else if (channel !== undefined)
-    heading.push(textPiece(' in '), {
-      kind: 'channel',
-      id: channel,
-      label: channel_name || undefined,
-      style: {},
-    });
+    heading.push(textPiece(' in '), referencePiece('channel', channel, channel_name || undefined));
   if (ts !== undefined) heading.push(textPiece(`, ${timeOfTs(ts)} UTC`));
-  const said = quotedWords(attachment);
   const names = files.map((file) => toOneLine(fileName(file)));
   return {
     kind: 'quoted',
     blocks: [
       { kind: 'paragraph', content: [...heading, textPiece(':')] },
-      ...said,
+      ...quotedWords(attachment),
       ...(names.length === 0 ? [] : [line(`[files: ${names.join(', ')}]`)]),
     ],
   };

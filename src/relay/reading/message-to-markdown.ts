@@ -1,5 +1,5 @@
 import { namesHost } from '../../render/markdown/unsafe-links.ts';
-import { counted } from '../../render/text-format.ts';
+import { counted, toOneLine } from '../../render/text-format.ts';
 import type { DisplayNames } from './display-names.ts';
 import { withoutLeadingMention } from './listening.ts';
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
@@ -188,7 +188,7 @@ function linkToMarkdown({ url, label, style }: Extract<ParsedInline, { kind: 'li
 const NAME_PREFIXES = { person: '@', channel: '#', usergroup: '@' } as const;
 
 function displayName(reference: SlackReference, names: DisplayNames): string {
-  const name = names.get(reference.id) ?? reference.label ?? reference.id;
+  const name = toOneLine(names.get(reference.id) ?? reference.label ?? reference.id);
   const prefix = NAME_PREFIXES[reference.kind];
   return name.startsWith(prefix) ? name : prefix + name;
 }
@@ -229,12 +229,4 @@ export function plainText(
     return isInFileOnly(block) ? block : { kind: 'paragraph', content: [textPiece(lines(block))] };
   };
   return readableText(message, names, botUserId, blocksOf(message).map(unformatted));
-}
-
-/** Text as one line without control characters: a name, a title or a flag's value. */
-export function toSingleLine(text: string): string {
-  return text
-    .replace(/[\p{Cc}\s]+/gu, ' ')
-    .toWellFormed()
-    .trim();
 }

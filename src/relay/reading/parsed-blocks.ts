@@ -30,6 +30,11 @@ export function linkPiece(url: string, label: string): ParsedInline {
   return { kind: 'link', url, label, style: {} };
 }
 
+/** A person, a channel or a group; `label` is the name that the message itself gives, if any. */
+export function referencePiece(kind: SlackReference['kind'], id: string, label?: string): SlackReference {
+  return { kind, id, label, style: {} };
+}
+
 /** What inline elements say: of links their labels. */
 export function textOf(content: readonly ParsedInline[]): string {
   const texts = content.map((piece) => {

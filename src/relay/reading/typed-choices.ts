@@ -1,10 +1,10 @@
 import { distance } from 'fastest-levenshtein';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
-import { shorten } from '../../render/text-format.ts';
+import { shorten, toOneLine } from '../../render/text-format.ts';
 import type { MessageContent, TaskChoices } from '../../store/schema.ts';
 import { NO_NAMES } from './display-names.ts';
 import { parseMessage } from './message-parser.ts';
-import { readableText, toSingleLine } from './message-to-markdown.ts';
+import { readableText } from './message-to-markdown.ts';
 
 /** Longer titles, and longer values of other flags, are cut (UTF-16 units). */
 const MAX_TITLE_CHARACTERS = 300;
@@ -52,7 +52,7 @@ export function parseFlags(
       continue;
     }
     const value = VALUE_PATTERN.exec(afterFlag);
-    const typed = value === null ? '' : toSingleLine(value[1] ?? value[2] ?? value[3] ?? '');
+    const typed = toOneLine(value?.[1] ?? value?.[2] ?? value?.[3] ?? '').replace(/\s+/g, ' ');
     if (value === null || typed === '') break;
     Object.assign(choices, known.valueOf(typed));
     rest = afterFlag.slice(value[0].length);

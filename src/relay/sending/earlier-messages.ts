@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { withQuotation } from '../../render/prompt-frame.ts';
 import * as strings from '../../render/strings/index.ts';
-import { graphemeStart } from '../../render/text-format.ts';
+import { graphemeStart, toOneLine } from '../../render/text-format.ts';
 import type { NewestMessages, ThreadMessage } from '../../slack/message-history.ts';
 import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -10,7 +10,7 @@ import { messageKeyOf } from '../../store/threads/turns.ts';
 import { type DisplayNames, lookUpNames, NO_NAMES } from '../reading/display-names.ts';
 import { addresseeOf, readMentions } from '../reading/listening.ts';
 import { fileNamesOf, type ParsedMessage, parseMessage } from '../reading/message-parser.ts';
-import { blockquote, inlinesToMarkdown, readableText, toSingleLine } from '../reading/message-to-markdown.ts';
+import { blockquote, inlinesToMarkdown, readableText } from '../reading/message-to-markdown.ts';
 import { parseCell, parseTable } from '../reading/pasted-tables.ts';
 import { NO_LABELS, parseRichText, timeOfTs, verbatimBlock } from '../reading/rich-text-parser.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
@@ -240,7 +240,7 @@ export function quoteLinkedMessage(
   { url, channelName, message, replies, missing, unreadReplies }: LinkedMessage,
   options: Omit<TranscriptOptions, 'messages' | 'missing' | 'heading'>,
 ): { text: string; isCut: boolean } {
-  const heading = strings.linkedMessage(url, toSingleLine(channelName ?? ''), unreadReplies);
+  const heading = strings.linkedMessage(url, toOneLine(channelName ?? ''), unreadReplies);
   const quoted = buildTranscript({ ...options, messages: [message], maxMessages: 1, heading: () => heading });
   const said = quoted === '' ? `${heading}\n\n> (no text that fits here)` : quoted;
   const thread = buildTranscript({
@@ -275,7 +275,7 @@ function quotedPart(count: number, left: number, missing: TranscriptOptions['mis
 
 function transcriptEntry(message: ParsedMessage, options: TranscriptOptions): string {
   const text = readableText(message, options.names, options.botUserId);
-  const files = fileNamesOf(message).map(toSingleLine).join(', ');
+  const files = fileNamesOf(message).map(toOneLine).join(', ');
   const heading = [`**${writerForAgent(message, options)}**`, timeOfTs(message.ts ?? '')]
     .filter((part) => part !== '')
     .join(', ');
@@ -289,7 +289,7 @@ export function writerForAgent(
   { names, botUserId }: Pick<TranscriptOptions, 'names' | 'botUserId'>,
 ): string {
   if (message.user !== botUserId) return writerName(message, names);
-  return `${toSingleLine(names.get(botUserId) ?? 'agent')} (you)`;
+  return `${toOneLine(names.get(botUserId) ?? 'agent')} (you)`;
 }
 
 /** A message's writer as people read it, on one line. */
@@ -297,5 +297,5 @@ export function writerName(message: ParsedMessage, names: DisplayNames): string 
   const known = message.user === undefined ? undefined : names.get(message.user);
   // An app may post under a name of the moment.
   const name = message.username || known || message.bot_profile?.name || message.user || 'Somebody';
-  return message.bot_id === undefined ? toSingleLine(name) : `${toSingleLine(name)} (app)`;
+  return message.bot_id === undefined ? toOneLine(name) : `${toOneLine(name)} (app)`;
 }

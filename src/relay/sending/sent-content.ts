@@ -5,6 +5,8 @@ import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { isFrozen } from '../../store/threads/turn-phase.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
+import { lookUpReferences } from '../reading/display-names.ts';
+import { referencePiece } from '../reading/parsed-blocks.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
@@ -166,14 +168,16 @@ async function withWriters(
 ): Promise<{ text: string; ids: readonly string[] }> {
   const others = thread.participant_ids.filter((writer) => writer !== message.user_id);
   if (others.length === 0) return { text, ids: [] };
-  const named = withWriterName(text, await people.personName(message.user_id));
   const [first, ...more] = await deps.store.messages.writersTo(thread, taskId);
+  const writers = [message.user_id, first ?? message.user_id, ...others];
+  const pieces = writers.map((id) => referencePiece('person', id));
+  const names = await lookUpReferences({ people, channel: message.channel }, pieces);
+  const named = withWriterName(text, names.get(message.user_id) ?? '');
   const isSecondWriter = first !== undefined && first !== message.user_id && more.length === 0;
   if (!isSecondWriter) return { text: named, ids: [] };
-  const { name, kind } = await people.person(first);
+  const name = names.get(first) ?? first;
   // A workflow's id, for example, is no name that people know.
-  if (kind === 'unknown') return { text: named, ids: [] };
-  return { text: withUnnamedWriter(named, name), ids: [first] };
+  return name === first ? { text: named, ids: [] } : { text: withUnnamedWriter(named, name), ids: [first] };
 }
 
 /** Characters of a title (https://docs.slack.dev/reference/methods/agents.sessions.rename). */

@@ -1,8 +1,9 @@
 import { withQuotation } from '../../render/prompt-frame.ts';
 import * as strings from '../../render/strings/index.ts';
+import { toOneLine } from '../../render/text-format.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
-import { blockquote, toSingleLine } from '../reading/message-to-markdown.ts';
+import { blockquote } from '../reading/message-to-markdown.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 
 type Unquoted = Pick<Turn, 'quoted_ids' | 'skill'> & { prompt: string };
@@ -34,7 +35,7 @@ export async function withStandingInstructions(
     log.error({ code: 'unreadable_instructions' }, 'no key decrypts the standing instructions of a channel');
     return NO_INSTRUCTIONS;
   }
-  const name = toSingleLine(await workspace.people.personName(set_by));
+  const name = toOneLine(await workspace.people.personName(set_by));
   const heading = strings.standingInstructions(name, set_at);
   const whole = withQuotation(`${heading}\n\n${blockquote(text)}`, prompt, strings.messageBelow);
   return {

@@ -2,13 +2,12 @@ import { AgentRejectedError, isForbidden } from '../../agent/errors.ts';
 import type { NewTask } from '../../agent/request-bodies.ts';
 import { MAX_TITLE_CHARACTERS } from '../../render/blocks/task-lines.ts';
 import * as strings from '../../render/strings/index.ts';
-import { graphemeStart } from '../../render/text-format.ts';
+import { graphemeStart, toOneLine } from '../../render/text-format.ts';
 import type { TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import { mayBeAtService } from '../../store/threads/turn-phase.ts';
 import { NO_ACCOUNT } from '../../store/workspaces/accounts.ts';
-import { toSingleLine } from '../reading/message-to-markdown.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { once, searchUntilSettled } from '../runtime/unknown-outcome.ts';
@@ -142,16 +141,15 @@ const SENTENCE_END = /(?<=[^\s.!?])[.!?]+["'”’)\]]*(?=\s+[^\s\p{Ll}])(?!\s+N
 
 /** A task's title: the first sentence of a plain text's first line with words, or else the files' names. */
 export function taskTitle(text: string, files: readonly string[] = []): string {
-  const line = firstLine(text) || toSingleLine(files.join(', ').slice(0, 2_000));
+  const line = firstLine(text) || toOneLine(files.join(', ').slice(0, 2_000));
   return line === '' ? 'New question' : cutToLength(firstSentence(line));
 }
 
 /** The first line that has words, without the marks of quotations and lists. */
 function firstLine(text: string): string {
   for (const line of text.slice(0, 20_000).split('\n')) {
-    const words = toSingleLine(
-      line.slice(0, 2_000).replace(/^\s*(?:(?:>(?!\s*[\d=])|[-*•]|\d+[.)])\s+)+/, ''),
-    );
+    const marked = line.slice(0, 2_000).replace(/\s+/g, ' ');
+    const words = toOneLine(marked.replace(/^ ?(?:(?:>(?! ?[\d=])|[-*•]|\d+[.)]) )+/, ''));
     if (/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(words)) return words;
   }
   return '';

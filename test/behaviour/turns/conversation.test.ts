@@ -42,6 +42,22 @@ describe.concurrent('a conversation', () => {
     ]);
   });
 
+  test('tells two people of one name apart', async () => {
+    const one = slack.createPerson({ name: 'wei', realName: 'Wei Zhang' });
+    const other = slack.createPerson({ name: 'wei-2', realName: 'Wei Zhang' });
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'which buffer?', { person: one });
+    await scene.finished(channel, root);
+    await scene.finished(channel, scene.reply(channel, root, 'the old one', { person: other }));
+    await scene.finished(channel, scene.reply(channel, root, 'the new one', { person: one }));
+    const named = ({ id }: typeof one) => `Wei Zhang (${id})`;
+    expect(scene.sentToAgent('which buffer?').texts).toEqual([
+      'which buffer?',
+      `${strings.unnamedWriter(named(one))}\n\n${named(other)}: the old one`,
+      `${named(one)}: the new one`,
+    ]);
+  });
+
   test('leaves out a reply addressed to another person', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'who is asked here?');

@@ -4,10 +4,7 @@ import { freeName, nameParts, storedName, UNNAMED_FILE } from '../../render/file
 const MAX_NAME_CHARACTERS = 60;
 /** Most bytes of another name, which may get a number: file systems take 255. */
 const MAX_NAME_BYTES = 240;
-/**
- * What Windows keeps for devices, whatever follows the first dot
- * (https://learn.microsoft.com/windows/win32/fileio/naming-a-file).
- */
+/** What Windows keeps for devices, whatever follows the first dot (https://learn.microsoft.com/windows/win32/fileio/naming-a-file). */
 const DEVICE = /^(?:con|prn|aux|nul|con(?:in|out)\$|(?:com|lpt)[\d¹²³])(?= *(?:\.|$))/i;
 
 /** What readers of an `.eln` file take for its metadata, or leave out, in any folder. */

@@ -273,8 +273,11 @@ function quotedPart(count: number, left: number, missing: TranscriptOptions['mis
   return `${newest}, ${left === 1 ? '1 older message' : `${left} older messages`} left out`;
 }
 
+/** A line that could be taken for the first one of another entry. */
+const LIKE_AN_ENTRY = /^(?=(?:\*\*|__).+(?:\*\*|__), \d{4}-\d\d-\d\d \d\d:\d\d)/gm;
+
 function transcriptEntry(message: ParsedMessage, options: TranscriptOptions): string {
-  const text = readableText(message, options.names, options.botUserId);
+  const text = readableText(message, options.names, options.botUserId).replace(LIKE_AN_ENTRY, '> ');
   const files = fileNamesOf(message).map(toOneLine).join(', ');
   const heading = [`**${writerForAgent(message, options)}**`, timeOfTs(message.ts ?? '')]
     .filter((part) => part !== '')

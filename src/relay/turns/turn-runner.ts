@@ -45,7 +45,7 @@ export class TurnRunner {
     return context?.passOn(when) ?? false;
   }
 
-  /** Continues the open turn of the job's thread, or begins one for the lowest ts that waits. */
+  /** Runs the open turn of a job's thread, or its next one. Then the job runs again, unless nothing waits. */
   async run(job: Job, lease: RenewableLease): Promise<JobOutcome> {
     const deps = this.#deps;
     const { workspace: id, channel, thread_ts } = job;
@@ -56,6 +56,7 @@ export class TurnRunner {
       return { inMs: LOOK_AGAIN_MS };
     }
     const { uninstalled } = workspace;
+    // Without the app no call succeeds: the turn ends here before its next step, and waits.
     const drain = () => lease.drain();
     if (uninstalled.aborted) drain();
     uninstalled.addEventListener('abort', drain);
@@ -118,8 +119,8 @@ export class TurnRunner {
   }
 }
 
-/** Counts one more attempt at an open turn. One that may crash its process waits first, to let others on. */
-async function takeOver(work: ThreadWork, open: Turn): Promise<Turn | undefined> {
+/** Counts another attempt at an open turn. After several it waits first: others get on even if it crashes. */
+async function takeOver(work: ThreadWork, open: Turn): Promise<Turn> {
   if (open.attempts >= SUSPECT_ATTEMPTS) {
     const { first, most } = SUSPECT_DELAY_MS;
     await sleepWithLease(doubledMs(first, open.attempts - SUSPECT_ATTEMPTS + 1, most), work.lease);
@@ -127,9 +128,10 @@ async function takeOver(work: ThreadWork, open: Turn): Promise<Turn | undefined>
   return work.deps.store.turns.countAttempt(open);
 }
 
-/** Begins a turn for the thread's next message whose writer may have one; undefined if none waits. */
+/** Begins the thread's next turn. Leaves out messages beyond a quota; undefined if no other waits. */
 async function beginNextTurn(work: ThreadWork, thread: ThreadWithWork) {
   const { orphanReplies, backfills } = work.deps.store;
+  // What people wrote before they mentioned the bot is read back first: what waits is held meanwhile.
   const [orphan] = thread.has_orphan_replies ? await orphanReplies.after(thread, thread.adopted_ts) : [];
   if (orphan !== undefined) await backfills.addOrphanReplies(thread, orphan);
   for (;;) {
@@ -146,7 +148,7 @@ async function beginNextTurn(work: ThreadWork, thread: ThreadWithWork) {
   }
 }
 
-/** Begins a turn; undefined if refused. If the answer is lost, its row may exist, but nothing is posted yet. */
+/** Begins a turn; undefined if a quota refuses it. After a StoreError, looks whether it has begun. */
 async function beginTurnSurely(work: ThreadWork, message: AllowedMessage): Promise<Turn | undefined> {
   const id = nextTurnId();
   const begin = () => beginTurnOrRefuse(work, id, message);
@@ -210,13 +212,13 @@ async function withAgentSession<T>(
 /** A turn is poisoned after more takeovers than this without a step, over more than this time (ms). */
 const MAX_ATTEMPTS = 5;
 const POISONED_AFTER_MS = 600_000;
-/** From this attempt on, turns start after a doubling delay (ms). A process that ends in it counts none. */
+/** After so many attempts, the next wait first, doubling (ms). A process that ends in a wait counts none. */
 const SUSPECT_ATTEMPTS = 4;
 const SUSPECT_DELAY_MS = { first: 1_000, most: 32_000 };
 /** A turn that has run for this long (ms) has proven stable. */
 const STABLE_AFTER_MS = 60_000;
 
-/** Whether the turn is abandoned: attempts count only over some time, as a crash loop must cost no answer. */
+/** Whether to abandon a turn. Many attempts do not suffice: a short crash loop must cost no answer. */
 function isPoisoned({ attempts, attempts_since: since }: Turn): boolean {
   return attempts > MAX_ATTEMPTS && Date.now() - since.getTime() > POISONED_AFTER_MS;
 }

@@ -24,9 +24,9 @@ import { handleUnreachableThread } from './unreachable-thread.ts';
 const CHANNEL_MOVE_GRACE_MS = 3_000;
 
 /**
- * Runs one turn, from the waiting message to the posted results. A turn that `isPoisoned` made no progress in
- * too many attempts, so that it only ends. A permanent error ends the turn in its thread, or elsewhere if
- * that is unreachable. Throws an Interruption, or the lease's reason once it is lost.
+ * Runs one turn, from the waiting message to the posted results. One that `isPoisoned`, after too many
+ * attempts without progress, only ends. A permanent error ends it in its thread, or in a direct message if
+ * that is unreachable. Throws what leaves it open: an Interruption, a StoreError, or a lost lease's reason.
  */
 export async function runTurn(context: TurnContext, isPoisoned: boolean): Promise<void> {
   const { log } = context.deps;
@@ -36,7 +36,7 @@ export async function runTurn(context: TurnContext, isPoisoned: boolean): Promis
     const steps = isPoisoned ? endEarly(context, abandoned) : takeSteps(context);
     await steps.catch((error: unknown) => endOrRequeueAfter(context, error));
   } catch (error) {
-    // Here Slack takes not even the sentence with which the turn would end.
+    // The turn cannot end in its thread: Slack refuses even the sentence about that, or has no place for it.
     const isRefused = error instanceof PayloadRefusedError || (isPoisoned && isPermanentRefusal(error));
     if (!isRefused && !isThreadUnreachable(error)) throw error;
     if (error instanceof ChannelGoneError && (await hasMoved(context))) throw new Interruption('hand_over');
@@ -46,7 +46,7 @@ export async function runTurn(context: TurnContext, isPoisoned: boolean): Promis
   }
 }
 
-/** Ends a turn whose thread is unreachable; its asker is told in a direct message. */
+/** Ends a turn whose thread is unreachable, and its run. Its asker is told in a direct message. */
 async function endAndTellAsker(context: TurnContext, error: unknown): Promise<void> {
   const { deps, reply, turn } = context;
   deps.log.warn({ err: error, turn: turn.id }, 'the thread of the reply is unreachable');
@@ -56,7 +56,7 @@ async function endAndTellAsker(context: TurnContext, error: unknown): Promise<vo
   await context.row.write((rest) => deps.store.turns.finish(turn, 'abandoned', rest));
 }
 
-/** Whether the turn's channel has another id by now. Slack may tell of it after refusing the old one. */
+/** Waits for Slack to tell that the turn's channel has another id. Whether it has, or the turn is gone. */
 async function hasMoved({ deps, turn, lease }: TurnContext): Promise<boolean> {
   await sleepWithLease(CHANNEL_MOVE_GRACE_MS, lease);
   return (await deps.store.turns.get(turn.workspace, turn.id))?.channel !== turn.channel;
@@ -87,15 +87,11 @@ async function takeSteps(context: TurnContext): Promise<void> {
 
 /**
  * Shows the reply and sends the turn's message, unless it was sent before. Returns what is known of the
- * answer. Throws TurnEnded if nothing is to be sent.
+ * reply; `answered_by_run`: that of a run that got the message. Throws TurnEnded if nothing is to be sent.
  */
 async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | 'answered_by_run'> {
-  const { deps, state, begun } = context;
-  const { workspace, channel } = context.turn;
-  const channelSettings = begun?.message.settings ?? (await deps.store.settings.inForce(workspace, channel));
-  const { show_steps, show_sources } = channelSettings;
-  const { checksSources } = deps.settings;
-  state.update({ hideSteps: !show_steps, hideSources: !show_sources, checksSources });
+  const { begun } = context;
+  const channelSettings = await applyChannelSettings(context);
   const ownReply = await findOwnReply(context);
   if (ownReply.kind === 'answered_by_run') return ownReply.kind;
   // The only message that waits goes alone: what the turn began with is all that is to be read.
@@ -122,6 +118,15 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | 'an
   return sendMessage(context, sender, known);
 }
 
+/** Makes the reply show steps and sources as its channel's settings say; returns all of these. */
+async function applyChannelSettings({ deps, state, turn, begun }: TurnContext) {
+  const { workspace, channel } = turn;
+  const settings = begun?.message.settings ?? (await deps.store.settings.inForce(workspace, channel));
+  const { checksSources } = deps.settings;
+  state.update({ hideSteps: !settings.show_steps, hideSources: !settings.show_sources, checksSources });
+  return settings;
+}
+
 /** Shows the reply, and tells what a channel or a person is told once. */
 async function openWithNotices(context: TurnContext): Promise<void> {
   // Asked before the reply is opened, so that one statement asks for the permits of both calls.
@@ -131,27 +136,26 @@ async function openWithNotices(context: TurnContext): Promise<void> {
   await context.withRetry(() => postNewTaskNotice(context));
 }
 
-/** A message of which only the app_mention came may only seem empty: then its rest is awaited. */
+/** The message as it came. One that seems empty, of which only the app_mention came, waits for its rest. */
 async function withRestIfEmpty(context: TurnContext, arrived: WholeMessage): Promise<WholeMessage> {
   const content = arrived.content ?? { text: '' };
   const seemsEmpty = arrived.is_partial && isEmptyMessage(content, context.workspace.bot.userId);
   return seemsEmpty ? withOtherCopy(context, arrived) : arrived;
 }
 
-/** The own reply of a message that was passed on to a run; `answered_by_run`: that run's answers it. */
+/** What answers a message: its own reply, that of the run that it was passed on to, or nothing sought yet. */
 type OwnReply = { kind: 'not_sought' } | { kind: 'answered_by_run' } | { kind: 'found'; replyId: string };
 
-/** Seeks the own reply of a message passed on: it must begin soon if a later message waits for the turn. */
+/** Waits for a passed-on message's own reply; for less time after a stop, or if a later message waits. */
 async function findOwnReply(context: TurnContext): Promise<OwnReply> {
   const { deps, turn, stopSignal } = context;
   if (!seeksOwnReply(turn)) return { kind: 'not_sought' };
-  // The thread has left its task: the step that follows the reply ends the turn.
+  // The thread has left its task, without which `followReply` ends the turn.
   if ((await context.thread()).task_id === null) return { kind: 'not_sought' };
   const message = await context.answeredMessage();
+  const mustBeginSoon = async () => stopSignal.aborted || (await deps.store.messages.hasLater(turn));
   const settledMs = async () =>
-    stopSignal.aborted || (await deps.store.messages.hasLater(turn))
-      ? SETTLED_TASK_SHORT_MS
-      : deps.settings.settledTaskMs;
+    (await mustBeginSoon()) ? SETTLED_TASK_SHORT_MS : deps.settings.settledTaskMs;
   const replyId = await context.withRetry(() => findReply(message, settledMs));
   return replyId === undefined ? { kind: 'answered_by_run' } : { kind: 'found', replyId };
 }
@@ -179,8 +183,8 @@ async function sendMessage(context: TurnContext, sender: Sender, known: Followed
   const stop = async () => sendStop(deps, (await deps.store.turns.get(turn.workspace, turn.id)) ?? turn);
   if (turn.stop_requested_at !== null) await context.withRetry(stop);
   const sent = { ...known, replyId: turn.assistant_message_id ?? undefined };
-  const wasReassigned = turn.message_ts !== originalTs;
-  if (!wasReassigned) return sent;
+  if (turn.message_ts === originalTs) return sent;
+  // An earlier message came meanwhile: the turn has sent that one, and its own waits again.
   markWaiting(deps, turn);
   return { ...sent, resendsTurnId: (await messageOfTurn(context, turn)).resends_turn_id };
 }

@@ -24,16 +24,17 @@ export type PassOnTime = 'in_pause' | 'at_once';
 /** Stands for the name of a pause where a writer asked to send their message now. */
 export const ASKED_FOR = 'asked for';
 
-/** The running turn's stop signal, and what it learns about messages that are passed on. */
-export interface PassingOnOptions {
-  /** Aborted when a person stops the running turn. */
-  stopSignal: AbortSignal;
+/** What the running turn tells, and learns, about messages that are passed on to its run. */
+export interface PassOnListener {
+  /** What the answer is now. */
   progress(): AnswerProgress;
   /** Called when a message is at the service. `before`: what the answer was just before it was sent. */
   onPassedOn(writer: string, notes: readonly FileNote[], before: AnswerProgress): void;
   /** Called when the service takes no message while the agent works: the message waits again. */
   onRequeued(): void;
 }
+
+type PassingOnOptions = PassOnListener & { stopSignal: AbortSignal };
 
 /** Passes waiting messages on to a silent run. The turn of each continues when that of the run ends. */
 export class PassingOn {
@@ -43,11 +44,11 @@ export class PassingOn {
   /** The pauses in which no further message is passed on. */
   readonly #exhaustedPauses: string[] = [];
   #passing: Promise<void> | undefined;
-  /** A message to pass on is looked for. One too late for that is looked for at the reply's next read. */
+  /** A message to pass on is looked for, so that one that comes now is found, or at the reply's next read. */
   #isSeeking = false;
   #isOver = false;
   /** Aborted if the run stops or ends while a message is passed on: an unsent one then waits again. */
-  #over: AbortController | undefined;
+  #passingAbort: AbortController | undefined;
   passedOnCount = 0;
 
   constructor(work: ThreadWork, turn: TurnLocation, options: PassingOnOptions) {
@@ -56,7 +57,7 @@ export class PassingOn {
     this.#options = options;
   }
 
-  /** Looks for a waiting message to pass on, in a `pause` or when people ask. False if none goes now. */
+  /** Looks for a message to pass on, in a `pause` or because people ask. False if none is looked for now. */
   startNext(pause: string): boolean {
     if (this.#hasEnded || this.#exhaustedPauses.includes(pause)) return false;
     if (this.#passing !== undefined) return this.#isSeeking;
@@ -66,15 +67,15 @@ export class PassingOn {
     return true;
   }
 
-  /** Passes one message on, then no other in this pause. One that fails, which is logged, gets a turn next. */
+  /** Passes one message on, then no other in this pause. One that fails, as is logged, gets a turn next. */
   async #passOnInPause(pause: string): Promise<void> {
     const { lease, deps } = this.#work;
     const { stopSignal } = this.#options;
-    const over = new AbortController();
-    this.#over = over;
+    const abort = new AbortController();
+    this.#passingAbort = abort;
     stopSignal.addEventListener('abort', this.#cancel);
     try {
-      if ((await this.#passOnNext(over.signal)) === 'used_up') this.#exhaust(pause);
+      if ((await this.#passOnNext(abort.signal)) === 'used_up') this.#exhaust(pause);
     } catch (error) {
       // Whoever has the thread next goes on with it.
       if (isInterruption(error, 'hand_over') || lease.signal.aborted) return;
@@ -84,18 +85,18 @@ export class PassingOn {
       await this.#endUrgency().catch(() => undefined);
     } finally {
       stopSignal.removeEventListener('abort', this.#cancel);
-      this.#over = undefined;
+      this.#passingAbort = undefined;
     }
   }
 
-  /** Ends this. Waits until the current step ends, so that two turns never send the same message. */
+  /** Passes nothing more on. Waits for the step under way, so that two turns never send the same message. */
   async stop(): Promise<void> {
     this.#isOver = true;
     this.#cancel();
     await this.#passing;
   }
 
-  readonly #cancel = (): void => this.#over?.abort(new Interruption('not_accepting'));
+  readonly #cancel = (): void => this.#passingAbort?.abort(new Interruption('not_accepting'));
 
   /** The run was stopped or has ended. */
   get #hasEnded(): boolean {
@@ -103,13 +104,13 @@ export class PassingOn {
   }
 
   /** Passes one message on, if there is one. `used_up`: the agent gets no other in the same pause. */
-  async #passOnNext(over: AbortSignal): Promise<'used_up' | 'open'> {
+  async #passOnNext(signal: AbortSignal): Promise<'used_up' | 'open'> {
     this.#isSeeking = true;
     const turn = await this.#nextTurn().finally(() => {
       this.#isSeeking = false;
     });
     if (turn === undefined) return 'open';
-    const sending = this.#sending(turn, over);
+    const sending = this.#sending(turn, signal);
     // Before the call: the run may go on before the service has answered it.
     const before = this.#options.progress();
     try {
@@ -142,6 +143,7 @@ export class PassingOn {
       await this.#refuse(row, empty, error);
       return 'open';
     }
+    // Its own turn, which comes next, shows the sentence.
     if (error.sentence !== null) throw error;
     await closeMessage(deps, turn);
     await row.write((rest) => deps.store.turns.finish(turn, error.outcome, rest));
@@ -189,7 +191,7 @@ export class PassingOn {
     await this.#work.deps.store.messages.endUrgency(this.#turn);
   }
 
-  /** The turn that an earlier process began to pass on, or a new one for the thread's next message. */
+  /** The turn that an earlier process began to pass on, or a new one; undefined if nothing can go now. */
   async #nextTurn(): Promise<Turn | undefined> {
     const { store } = this.#work.deps;
     const begunTurn = await store.turns.unfinishedPassedOn(this.#turn);
@@ -198,6 +200,7 @@ export class PassingOn {
     if (current?.stop_requested_at !== null) return undefined;
     const message = await nextAllowedMessage(this.#work, this.#turn, { failFast: true });
     if (message === undefined || message.content === null) return undefined;
+    // Such a message gets the help in a turn of its own.
     if (isEmptyMessage(message.content, this.#work.workspace.bot.userId)) return undefined;
     return beginTurnOrRefuse(this.#work, nextTurnId(), message, this.#turn.id);
   }

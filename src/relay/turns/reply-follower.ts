@@ -2,6 +2,7 @@ import * as strings from '../../render/strings/index.ts';
 import { PLAN_WAIT } from '../../store/threads/person-waits.ts';
 import { hasSettled } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
+import type { PassOnListener } from '../controls/messages-during-a-run.ts';
 import { buttonUse } from '../controls/used-button-note.ts';
 import { markWaiting } from '../controls/waiting-reactions.ts';
 import { findReply, type ReplyReader, type SettledReply } from '../replies/reply-reader.ts';
@@ -19,9 +20,9 @@ export interface FollowedReply extends AskedMessage {
 }
 
 /**
- * Follows a turn's reply until it has settled. Meanwhile passes the thread's waiting messages on to a run that
- * pauses. Then shows the reply's final state and records its outcome. Returns whether the task goes on
- * working. Throws TurnEnded if the task settles without a reply.
+ * Follows a turn's reply until it has settled. Meanwhile passes the thread's waiting messages on to a run
+ * that pauses. Then shows the reply's final state and records its outcome. Returns whether the task of an
+ * answer goes on working. Throws TurnEnded if the task settles without a reply.
  */
 export async function followReply(
   context: TurnContext,
@@ -30,30 +31,15 @@ export async function followReply(
   const { deps, state } = context;
   if (await mayAskApproval(context))
     state.update({ plansFirst: true, buttonUse: await buttonUse(deps, context.turn) });
-  const showPlanAnswerSoon = () =>
-    inBackground(showPlanAnswer(context), deps.log, 'could not show who answered a plan');
   const writers = new Set<string>();
   // Who had a message sent again is said where they pressed: in the reply to the message's first turn.
   const showAskers = async () => (resendsTurnId === null ? nameAskers(context, writers) : undefined);
   const showAskersSoon = () =>
     inBackground(showAskers(), deps.log, 'could not name whose question a reply answers');
   showAskersSoon();
-  const passingOn = context.allowPassingOn({
-    progress: () => state.progress,
-    onPassedOn: (writer, notes, before) => {
-      writers.add(writer);
-      state.onPassedOn(writer, notes, before);
-      showAskersSoon();
-      showPlanAnswerSoon();
-    },
-    onRequeued: () => {
-      state.update({ sentence: strings.messageWaits });
-      markWaiting(deps, context.turn);
-      showPlanAnswerSoon();
-    },
-  });
+  const passingOn = context.allowPassingOn(showPassingOn(context, writers, showAskersSoon));
   try {
-    const reader = await startReading(context, replyId);
+    const reader = await findAndMakeReader(context, replyId);
     const settled = await context.withRetry(() => reader.readToEnd());
     if (context.turn.assistant_message_id !== reader.replyId)
       await context.row.record({ assistant_message_id: reader.replyId });
@@ -67,14 +53,36 @@ export async function followReply(
   }
 }
 
-/** Finds the reply, unless its id is known. Throws TurnEnded if there is none. */
-async function startReading(context: TurnContext, knownId: string | undefined): Promise<ReplyReader> {
+/** Shows in the reply what becomes of messages for its run, and adds the name of each one's writer. */
+function showPassingOn(context: TurnContext, writers: Set<string>, showAskers: () => void): PassOnListener {
+  const { deps, state } = context;
+  // Such a message may be a button's, which answers the plan that the run asks about.
+  const showPlanAnswerSoon = () =>
+    inBackground(showPlanAnswer(context), deps.log, 'could not show who answered a plan');
+  return {
+    progress: () => state.progress,
+    onPassedOn: (writer, notes, before) => {
+      writers.add(writer);
+      state.onPassedOn(writer, notes, before);
+      showAskers();
+      showPlanAnswerSoon();
+    },
+    onRequeued: () => {
+      state.update({ sentence: strings.messageWaits });
+      markWaiting(deps, context.turn);
+      showPlanAnswerSoon();
+    },
+  };
+}
+
+/** The reply's reader; the reply is found first, unless its id is known. Throws TurnEnded without one. */
+async function findAndMakeReader(context: TurnContext, knownId: string | undefined): Promise<ReplyReader> {
   const message = await context.answeredMessage();
   const replyId = knownId ?? (await context.withRetry(() => findReply(message)));
   if (replyId === undefined)
     throw new TurnEnded(context.stopSignal.aborted ? 'cancelled' : 'failed', strings.emptyAnswer);
   if (context.turn.phase === 'sent') await context.row.record({ assistant_message_id: replyId });
-  return context.startReading(message, replyId);
+  return context.makeReader(message, replyId);
 }
 
 /** Shows who answered the reply's plan with a button, and how, if it is a plan and somebody has. */
@@ -85,13 +93,12 @@ async function showPlanAnswer({ deps, turn, state }: TurnContext): Promise<void>
 /** Whether the reply may be a plan to approve: its task began in plan mode, its message answers none. */
 async function mayAskApproval({ deps, turn }: TurnContext): Promise<boolean> {
   if (!deps.settings.supportedTaskOptions.planMode) return false;
-  const { plans_first: plansFirst } = await deps.store.threads.getOrThrow(turn);
-  if (!plansFirst) return false;
+  if (!(await deps.store.threads.getOrThrow(turn)).plans_first) return false;
   const text = (await deps.store.messages.get(messageKeyOf(turn)))?.content?.text;
   return !Object.values(strings.planAnswers).some((answer) => answer === text);
 }
 
-/** Waits for a settled reply's task, shows and records the final state. Returns whether the task works on. */
+/** Waits for a settled reply's task, shows and records the end. Whether the task of an answer works on. */
 async function showSettledReply(
   context: TurnContext,
   reader: ReplyReader,
@@ -112,21 +119,20 @@ async function showSettledReply(
   state.settle(reply, phase, notes, stoppedBy);
   await context.reply.showFinalText();
   const isTaskWorking = taskState === 'working' && isAnswerPhase(phase);
-  const { remindMs } = deps.settings;
   if (phase === 'done' && state.isOpenPlan && !isTaskWorking)
-    await context.withRetry(() => deps.store.personWaits.begin(turn, PLAN_WAIT, 0, remindMs));
+    await context.withRetry(() => deps.store.personWaits.begin(turn, PLAN_WAIT, 0, deps.settings.remindMs));
   if (!hasSettled(context.turn)) context.row.recordSoon(end, 'finishing');
   return isTaskWorking;
 }
 
-/** Waits for a settled reply's task, and tells how both ended; `stoppedBy` is '' if nobody is known. */
+/** Waits for a settled reply's task, unless that has got another message, and tells how both ended. */
 async function finalOutcome(
   context: TurnContext,
   reader: ReplyReader,
   { reply, hasPassedOn }: SettledReply & { hasPassedOn: boolean },
 ) {
   const isCompleted = outcomeOfReply(reply) === 'completed';
-  // A task that has got another message works for that message's turn.
+  // Then it works for that message's turn.
   const { taskState, hasWorkedOn } = hasPassedOn
     ? { taskState: undefined, hasWorkedOn: false }
     : await context.withRetry(() => waitForBackgroundWork(context, isCompleted));

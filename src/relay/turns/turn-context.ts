@@ -5,7 +5,7 @@ import { turnLocationOf } from '../../store/threads/turns.ts';
 import {
   ASKED_FOR,
   PassingOn,
-  type PassingOnOptions,
+  type PassOnListener,
   type PassOnTime,
 } from '../controls/messages-during-a-run.ts';
 import { stopRequesterName } from '../reading/display-names.ts';
@@ -73,7 +73,7 @@ export class TurnContext implements ThreadWork {
     return this.row.turn;
   }
 
-  /** Stops the turn, because a person asks for it. The reply says so; a message not sent yet never is. */
+  /** A person stops the turn: its reply says so, and an unsent message stays so. `sendStop` stops its run. */
   requestStop(): void {
     if (this.stopSignal.aborted) return;
     this.#stopController.abort(new TurnEnded('cancelled', null));
@@ -100,7 +100,7 @@ export class TurnContext implements ThreadWork {
     return withRetry(this, step, { about, onWait, onSuccess, wake: this.stopSignal, doubt: waitIfDoubtful });
   }
 
-  /** Posts the first reply, before any call to the service. */
+  /** Posts the first reply, unless it is there, and records when people first saw it. */
   async openReply(): Promise<void> {
     await this.withRetry(() => this.reply.open());
     if (this.turn.first_visible_at === null) this.row.recordSoon({ first_visible_at: new Date() });
@@ -110,7 +110,7 @@ export class TurnContext implements ThreadWork {
     return this.deps.store.threads.getOrThrow(this.turn);
   }
 
-  /** Who wrote in the thread before the turn, and its task's model; null: the service's default. */
+  /** Who has written in the thread, and its task's model; null: the service's default. */
   async aboutThread(): Promise<Pick<Thread, 'participant_ids' | 'task_model'>> {
     return this.#thread ?? (await this.thread());
   }
@@ -158,8 +158,8 @@ export class TurnContext implements ThreadWork {
     };
   }
 
-  /** Makes the reply's reader: each read is shown, or throws without a place, and may pass a message on. */
-  async startReading(message: AnsweredMessage, replyId: string): Promise<ReplyReader> {
+  /** Makes the reply's reader. Each read is shown, may pass a message on, and throws if the place is gone. */
+  async makeReader(message: AnsweredMessage, replyId: string): Promise<ReplyReader> {
     const { memory } = await this.task();
     const reader = new ReplyReader(message, replyId, {
       memory,
@@ -197,7 +197,7 @@ export class TurnContext implements ThreadWork {
   }
 
   /** Lets the run have the thread's waiting messages from now on, through `passOn`. */
-  allowPassingOn(listener: Omit<PassingOnOptions, 'stopSignal'>): PassingOn {
+  allowPassingOn(listener: PassOnListener): PassingOn {
     const { stopSignal } = this;
     this.#passingOn = new PassingOn(this, turnLocationOf(this.turn), { stopSignal, ...listener });
     return this.#passingOn;

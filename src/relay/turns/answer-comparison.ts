@@ -12,20 +12,19 @@ import type { TurnContext } from './turn-context.ts';
 const COMPARISON_TIMEOUT_MS = 15_000;
 
 /**
- * Compares an answer with an earlier thread's to the same question. Undefined without such a question or its
- * words, if a part of that answer is gone, or without numbers. Throws AgentError, SlackError, StoreError.
+ * Compares an answer with an earlier thread's to the same question. Undefined without such a whole answer or
+ * the question's words, without numbers, or if it takes long. Throws AgentError, SlackError, StoreError.
  */
 export async function compareWithEarlier(
   context: TurnContext,
   reply: ReadReply,
 ): Promise<AnswerComparison | undefined> {
   const earlier = await earlierTurnOfQuestion(context.deps.store, context.turn);
-  return (
-    earlier && (await within(COMPARISON_TIMEOUT_MS, compareAnswersOf(context, earlier, reply), undefined))
-  );
+  if (earlier === undefined) return undefined;
+  return within(COMPARISON_TIMEOUT_MS, compareAnswersOf(context, earlier, reply), undefined);
 }
 
-/** The answered turn of an earlier thread, whose question a form repeated with the same words and files. */
+/** An earlier thread's answered turn, if a form asked its question again, with the same words and files. */
 async function earlierTurnOfQuestion(store: Store, turn: Turn): Promise<Turn | undefined> {
   const earlier = await store.taskStarts.firstTurnOf(turn);
   if (earlier?.outcome !== 'completed' || earlier.channel !== turn.channel) return undefined;
@@ -34,12 +33,8 @@ async function earlierTurnOfQuestion(store: Store, turn: Turn): Promise<Turn | u
   const idsOf = ({ attached_file_ids }: Turn) => attached_file_ids ?? [];
   const sent = await store.uploads.sent(turn.workspace, [earlier, turn].flatMap(idsOf));
   // A file that was uploaded twice has two ids, and one digest.
-  const filesOf = (one: Turn) =>
-    JSON.stringify(
-      idsOf(one)
-        .map((id) => sent.get(id)?.sha256 ?? id)
-        .sort(),
-    );
+  const digestOf = (id: string) => sent.get(id)?.sha256 ?? id;
+  const filesOf = (one: Turn) => JSON.stringify(idsOf(one).map(digestOf).sort());
   return filesOf(earlier) === filesOf(turn) ? earlier : undefined;
 }
 

@@ -47,11 +47,10 @@ export async function waitForBackgroundWork(
 }
 
 /** Says below a turn's answer that its task still works; `isWatched`: a follow-up job changes the notice. */
-export async function postBackgroundNotice(
-  posts: IdempotentPosts,
-  turn: TurnLocation,
-  isWatched: boolean,
-): Promise<void> {
+export async function postBackgroundNotice(context: TurnContext, isWatched: boolean): Promise<void> {
+  const { turn } = context;
+  // New posts, for which no earlier fault counts: the answer must not end over its notice.
+  const posts = new IdempotentPosts(context, turn);
   const part = isWatched ? BACKGROUND_PART : ENDED_BACKGROUND_PART;
   await posts.post(part, backgroundNotice(turn.id, isWatched ? 'working' : 'unwatched'), 'notice');
 }
@@ -89,7 +88,6 @@ export async function sayNobodyWatches(work: ThreadWork, turn: CheckedTurn): Pro
 /** The states of work that may still change its state. */
 export type OpenState = 'working' | 'stopping';
 
-/** Whether the work may still change its state. */
 function isOpen(state: BackgroundState): state is OpenState {
   return state === 'working' || state === 'stopping';
 }

@@ -30,7 +30,7 @@ const followUpSchema = z.object({
 });
 type FollowUp = z.infer<typeof followUpSchema>;
 
-/** When the check after this one, the `checks + 1`st, comes: by `ends_at` at the latest; `done` after that. */
+/** When the check after this one comes: by `ends_at` at the latest; `done` if that has passed. */
 export function nextCheck(
   { checks, ends_at }: Pick<FollowUp, 'checks' | 'ends_at'>,
   firstMs: number,
@@ -75,7 +75,7 @@ export function followUpJobs(deps: RelayDeps): JobKind {
   };
 }
 
-/** Checks a task once. `quiet` if it is not found, or its thread is unreachable; throws other errors. */
+/** Checks a task once, and posts what is new. `quiet`, too, if task or thread cannot be reached now. */
 async function checkOnce(
   deps: RelayDeps,
   job: Job,
@@ -98,12 +98,11 @@ async function checkOnce(
     // A turn at work in the thread posts the new things at its end.
     const mayPost = !turn.is_busy && !isClosed;
     const failures: unknown[] = [];
+    const onFailed = (error: unknown) => void failures.push(error);
     for (const post of mayPost ? POST_NEW_THINGS : []) {
       await deps.readRate(account_id).acquire(lease);
       // One that fails holds up no other.
-      await post({ deps, workspace, agent, turn, taskId, lease, memory }).catch((error: unknown) => {
-        failures.push(error);
-      });
+      await post({ deps, workspace, agent, turn, taskId, lease, memory }).catch(onFailed);
     }
     if (failures.length > 0) throw failures[0];
     return background ?? (isClosed ? 'over' : 'quiet');

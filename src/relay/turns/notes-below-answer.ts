@@ -38,12 +38,12 @@ export async function notesBelowAnswer(
   const { deps, turn } = context;
   const isAnswer = isAnswerPhase(phase);
   const isComparable = isFromForm && phase === 'done';
-  const notes = isComparable ? await optional(context, () => comparison(context, reply)) : [];
+  const notes = isComparable ? await readOptional(context, () => comparison(context, reply)) : [];
   notes.push(...(await otherTaskNote(context, resendsTurnId)));
   // A channel's first answer introduces the bot; the note counts as posted from then on.
   const isFirst = isAnswer && (await deps.store.channels.claimNotice(turn, 'introduction'));
   if (isFirst) notes.push(strings.automatedNotice);
-  notes.push(...(await optional(context, () => readSystemMessages(context))));
+  notes.push(...(await readOptional(context, () => readSystemMessages(context))));
   if (!hasSettled && phase !== 'cancelled') notes.push(strings.answerNeverEnded);
   if (isCancelledInBackground && phase === 'done') notes.push(strings.backgroundNotices.cancelled);
   if (isAnswer && context.stopSignal.aborted) notes.push(strings.finishedUnstopped);
@@ -61,8 +61,8 @@ async function otherTaskNote({ deps, turn }: TurnContext, resends_turn_id: strin
 /** Characters of all notes below the answer: more than a message shows. */
 const MAX_NOTES_LENGTH = 10_000;
 
-/** Reads notes that an answer can do without: none if they are refused, or the service keeps failing. */
-async function optional(context: TurnContext, read: () => Promise<string[]>): Promise<string[]> {
+/** Reads notes that an answer can do without: [] if they are refused, or the service keeps failing. */
+async function readOptional(context: TurnContext, read: () => Promise<string[]>): Promise<string[]> {
   const { deps, lease, turn } = context;
   const isRefused = (error: unknown) =>
     error instanceof AgentNotFoundError || error instanceof AgentRejectedError || error instanceof SlackError;

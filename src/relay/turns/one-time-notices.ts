@@ -20,7 +20,7 @@ export function prepareSharedChannelNotice(context: TurnContext): () => Promise<
   };
 }
 
-/** Explains, once to each person who writes to the bot after a finished task, that this began a new one. */
+/** Explains once in a direct conversation that a message at its top after a finished task begins another. */
 export async function postNewTaskNotice(context: TurnContext): Promise<void> {
   const { deps, workspace, turn } = context;
   if (!isDirectChannel(turn.channel) || turn.message_ts !== turn.thread_ts) return;

@@ -70,8 +70,8 @@ async function remind(
   const message = { text: strings.reminder(person, wait.waits_for === PLAN_WAIT) };
   const isPosted = await posts.sendOnce(REMINDER_PART, undefined, async (identity) => {
     const beforeSend = async () => {
-      const now = await store.personWaits.get(wait);
-      if (now === undefined || !mayRemind(now) || now.waits_for !== wait.waits_for)
+      const latest = await store.personWaits.get(wait);
+      if (latest === undefined || !mayRemind(latest) || latest.waits_for !== wait.waits_for)
         throw new Interruption('wait_over');
       await identity.beforeSend?.();
     };
@@ -82,12 +82,12 @@ async function remind(
   return isPosted;
 }
 
-const MOST_REMINDERS_AN_HOUR = 3;
+const MOST_IN_THREAD_AN_HOUR = 3;
 
 /** Whether to post a turn's reminder: to a person, not erased, who is waited for; never after one is gone. */
 function mayRemind(wait: PersonWait): boolean {
   const { is_open, is_turned_off, is_end_told, reminded_lately, reminder, asked_by } = wait;
-  const isWanted = is_open && !is_turned_off && !is_end_told && reminded_lately < MOST_REMINDERS_AN_HOUR;
+  const isWanted = is_open && !is_turned_off && !is_end_told && reminded_lately < MOST_IN_THREAD_AN_HOUR;
   const isPerson = asked_by !== '' && !isBotId(asked_by);
   return isWanted && isPerson && reminder !== 'gone';
 }

@@ -16,7 +16,6 @@ import type { LastStep } from '../../store/threads/turn-steps.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
 import { AccountGone } from '../installations/service-accounts.ts';
 import { asRendered, textOnly } from '../replies/fallback-forms.ts';
-import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { postResults } from '../replies/result-posts.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
@@ -27,7 +26,7 @@ import { postBackgroundNotice } from './background-work.ts';
 import { cancelRunInDoubt } from './run-cancellation.ts';
 import type { TurnContext } from './turn-context.ts';
 
-/** Ends a turn whose reply has settled: posts its results, ends its reply, and says if its task works on. */
+/** Ends a turn whose reply has settled: posts results, tells its asker, and says if its task works on. */
 export async function endSettledTurn(context: TurnContext, isTaskWorking: boolean): Promise<void> {
   const { reply, state } = context;
   const checksSources = await postSourceList(context);
@@ -39,18 +38,14 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
     context.row.recordSoon({ results_posted_at: new Date() });
   }
   await reply.finalize();
+  // Slack has refused the answer's pictures: they go among the results below it.
   if (reply.posts.hasLostPictures) {
     await postResultsOfTurn(context, []);
     state.showFiguresBelow();
     await reply.finalize();
   }
   const { watchMs: forMs, watchIntervalMs: firstMs } = context.deps.settings;
-  if (isTaskWorking) {
-    // With new posts each time, for which no earlier fault counts: the answer must not end over its notice.
-    const post = () =>
-      postBackgroundNotice(new IdempotentPosts(context, context.turn), context.turn, forMs > 0);
-    await context.withRetry(post);
-  }
+  if (isTaskWorking) await context.withRetry(() => postBackgroundNotice(context, forMs > 0));
   const followUp = forMs > 0 ? { firstMs, forMs } : undefined;
   await closeTurn(context, 'completed', { followUp, checksSources });
 }
@@ -140,8 +135,8 @@ async function postSourceList(context: TurnContext): Promise<boolean> {
 }
 
 /**
- * Posts the results, and shows those that `figures` name in their places in the answer. If that fails, says so
- * and leaves them to follow-up jobs. Returns whether anything, results or that notice, stands below the answer.
+ * Posts the results, and shows those that `figures` name in their places in the answer. If that fails, says
+ * so and leaves them to follow-up jobs. Returns whether results, or that notice, stand below the answer.
  */
 async function postResultsOfTurn(context: TurnContext, figures: readonly string[]): Promise<boolean> {
   const { deps, turn, lease, state } = context;
@@ -201,7 +196,7 @@ export function outcomeOfError(
   return { outcome: 'abandoned', sentence: strings.retriesExhausted };
 }
 
-/** What the thread says about the service's error, whose own sentence is for operators, in the log. */
+/** What the thread says about the service's error: its own words only if it gave a reason for a refusal. */
 function failureSentence(error: AgentError, atService: StateAtService): string {
   if (error instanceof AgentNotFoundError && atService.task) return strings.taskNotFound;
   if (isForbidden(error) && atService.task) return strings.taskForbidden;

@@ -7,7 +7,7 @@ import { postOnce, SLACK_CALL_LIFETIME_MS } from '../runtime/unknown-outcome.ts'
 import { cancelRun, cancelRunInDoubt } from './run-cancellation.ts';
 import type { TurnContext } from './turn-context.ts';
 
-/** Stops the run of a turn whose thread is unreachable, and tells the asker in a direct message. */
+/** Stops the run of a turn whose thread is unreachable, and tries to tell its asker in a direct message. */
 export async function handleUnreachableThread(work: TurnContext): Promise<void> {
   const { deps, workspace, lease, turn } = work;
   const about = { workspace: workspace.id, turn: turn.id };
@@ -25,11 +25,11 @@ export async function handleUnreachableThread(work: TurnContext): Promise<void> 
   };
   const tellAsker = async () => {
     // The turn may have been reassigned to another person's earlier message since it was read.
-    const now = (await deps.store.turns.get(turn.workspace, turn.id)) ?? turn;
-    if (isBotId(now.asked_by)) return;
-    const channel = await workspace.posting.openDm(now.asked_by, lease);
+    const latest = (await deps.store.turns.get(turn.workspace, turn.id)) ?? turn;
+    if (isBotId(latest.asked_by)) return;
+    const channel = await workspace.posting.openDm(latest.asked_by, lease);
     // Whoever deleted the question expects no reply.
-    if ((await deps.store.messages.get(messageKeyOf(now)))?.state === 'withdrawn') return;
+    if ((await deps.store.messages.get(messageKeyOf(latest)))?.state === 'withdrawn') return;
     const message = async () => ({ text: strings.replyUnreachable(turn.channel) });
     await postOnce(workspace, { channel, key: `${turn.id}/asker`, kind: 'notice', message }, intent, lease);
   };

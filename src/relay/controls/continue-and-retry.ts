@@ -12,7 +12,8 @@ import { inBackground } from '../runtime/poller.ts';
 import { refreshPausedNotice } from './paused-messages.ts';
 import { buttonUse, showButtonUse } from './used-button-note.ts';
 
-type FollowUpMessage = Pick<NewMessage, 'content'> & Partial<NewMessage>;
+/** What a button sends, and what its row holds beside that. */
+type ButtonMessage = Pick<NewMessage, 'content'> & Partial<NewMessage>;
 
 /** The buttons that send the agent a message, which waits in its thread like any other. Each works once. */
 export function messageButtons(
@@ -25,14 +26,14 @@ export function messageButtons(
       const event = { workspace, channel, thread_ts, turn_id, user_id: press.person };
       await store.audit.add({ ...event, kind: 'approval', details: { control } });
     };
-    return addFollowUp(deps, press, control, unlessWrittenSince(strings.planAnswers[control]), record);
+    return claimAndSend(deps, press, control, unlessWrittenSince(strings.planAnswers[control]), record);
   };
   return {
     /** Asks the agent to continue an answer that was cut off at the length limit: its last one. */
-    continue: (press) => addFollowUp(deps, press, 'continue', unlessWrittenSince(strings.continueMessage)),
+    continue: (press) => claimAndSend(deps, press, 'continue', unlessWrittenSince(strings.continueMessage)),
     /** Resends the message of a failed or stopped turn, with its files, whatever was written since. */
     retry: (press) =>
-      addFollowUp(deps, press, 'retry', async (turn, store) => {
+      claimAndSend(deps, press, 'retry', async (turn, store) => {
         const messages = await store.messages.ofTurn(turn);
         const changes = await Promise.all(messages.map((message) => store.earlyEdits.get(message)));
         const isDeleted = changes.some((change) => change?.is_deletion === true);
@@ -44,7 +45,7 @@ export function messageButtons(
       }),
     /** Tells the agent which sources of its answer have a problem, as the registries say. */
     replace_sources: (press) =>
-      addFollowUp(deps, press, 'replace_sources', async ({ source_checks: checks }) => {
+      claimAndSend(deps, press, 'replace_sources', async ({ source_checks: checks }) => {
         const text = replacementRequest(checks ?? {});
         return text === undefined ? 'unknown' : { content: { text } };
       }),
@@ -59,11 +60,11 @@ export function messageButtons(
  * `unknown` if what it needs is not kept, or says why it is too `late`. The message with the button then says
  * who used it, or why it is late.
  */
-async function addFollowUp(
+async function claimAndSend(
   deps: RelayDeps,
   press: TurnPress,
   control: string,
-  messageFor: (turn: Turn, store: Store) => Promise<FollowUpMessage | { late: string } | 'unknown'>,
+  messageFor: (turn: Turn, store: Store) => Promise<ButtonMessage | { late: string } | 'unknown'>,
   recordAudit?: (turn: Turn, store: Store) => Promise<void>,
 ): Promise<ControlOutcome | PressAnswer> {
   const claim = control === 'replace_sources' ? 'sources_message_ts' : 'button_message_ts';
@@ -83,16 +84,13 @@ async function addFollowUp(
   });
   if (outcome === 'unknown') return outcome;
   const late = typeof outcome === 'string' ? undefined : outcome.late;
-  const { messageTs } = press;
   // Until the turn is finished, its reply may change after the press: then it is read again.
   const message = isOver(known) ? press.message : undefined;
   // Also if somebody else was first: their process may have ended before it showed that.
-  if (messageTs !== undefined)
-    inBackground(
-      showButtonUse(deps, known, { ts: messageTs, claim }, message, late),
-      deps.log,
-      'could not take away a used button',
-    );
+  if (press.messageTs !== undefined) {
+    const shown = showButtonUse(deps, known, { ts: press.messageTs, claim }, message, late);
+    inBackground(shown, deps.log, 'could not take away a used button');
+  }
   if (outcome === 'done') {
     refreshPausedNotice(deps, { ...known, ts: press.ts });
     return outcome;
@@ -101,13 +99,13 @@ async function addFollowUp(
   return { outcome: 'over', told: strings.pressedTooLate(whyLate) };
 }
 
-/** Adds a message of the person who pressed to the turn's thread. */
+/** Adds a message of the person who pressed to the turn's thread; its `ts` is that of the press. */
 export async function addPressedMessage(
   deps: Pick<RelayDeps, 'enqueue'>,
   { store, trx }: { store: Store; trx: Transaction<Tables> },
   { workspace, channel, thread_ts }: Turn,
   { ts, person: user_id }: Pick<TurnPress, 'ts' | 'person'>,
-  message: FollowUpMessage,
+  message: ButtonMessage,
 ): Promise<void> {
   const row = { said_ts: null, edited_ts: null, ...message, user_id, thread_ts, state: 'waiting' } as const;
   await store.messages.add({ workspace, channel, ts }, row);

@@ -25,7 +25,7 @@ const NOTICE_PART = 'paused';
 
 type NoticeDeps = Pick<RelayDeps, 'store' | 'workspace'>;
 
-/** The buttons below the notice of a pause, of which one ends it. */
+/** The buttons below the notice of a pause, either of which ends it. */
 export function pausedMessageButtons(deps: RelayDeps): ButtonHandlers<'send_paused' | 'discard_paused'> {
   /** How this process ended pauses, by turn: a press that comes second does not overwrite that. */
   const endings = new LRUCache<string, () => Promise<string>>({ max: 1_000 });
@@ -35,7 +35,7 @@ export function pausedMessageButtons(deps: RelayDeps): ButtonHandlers<'send_paus
   };
 }
 
-/** Pauses the messages written before a stop that came while the turn was already posting its end. */
+/** A stop of a turn that already posts its end pauses what waits, if any of it came before; else `over`. */
 export async function pauseBehindEnd(
   deps: RelayDeps,
   { turn, person, ts, control }: ControlRequest & { turn: Turn; ts: string; control: string },
@@ -46,15 +46,15 @@ export async function pauseBehindEnd(
   if (!(await mayUseControl(deps, useOnTurn(turn, person, control)))) return 'refused';
   return store.transaction(async (within) => {
     await within.threads.lock(turn);
-    const now = await within.turns.get(turn.workspace, turn.id);
-    if (now === undefined || isOver(now)) return 'over';
-    await within.pausedThreads.pause(now);
+    const latest = await within.turns.get(turn.workspace, turn.id);
+    if (latest === undefined || isOver(latest)) return 'over';
+    await within.pausedThreads.pause(latest);
     deps.log.info({ turn: turn.id, person, control }, 'messages behind a finished turn paused');
     return 'done';
   });
 }
 
-/** Updates the notice when a message joins a paused thread or is withdrawn there. Throws a SlackError. */
+/** Updates a paused thread's notice when a message comes or goes, or ends its pause. Throws a SlackError. */
 export async function updatePausedNotice(
   deps: RelayDeps,
   outcome: InboxOutcome,
@@ -153,7 +153,7 @@ async function noticeOf({ store }: NoticeDeps, { workspace }: ThreadKey, id: str
   return (await store.posts.ofTurn({ workspace, id })).get(NOTICE_PART);
 }
 
-/** Finishes a turn, after the notice of its pause, which may begin and change until the turn is finished. */
+/** Finishes a turn, once the notice of its pause, if there is one, says how many messages wait by then. */
 export async function postPausedNoticeAndFinish(
   deps: NoticeDeps,
   posts: Pick<IdempotentPosts, 'post' | 'update'>,

@@ -27,7 +27,7 @@ import type { StopControl } from './stop-control.ts';
 type PassOn = (thread: ThreadKey, when: PassOnTime) => boolean;
 type SendPaused = ButtonHandlers<'send_paused'>['send_paused'];
 
-/** Passes a message on if the run pauses; else offers its writer the buttons, once for all they write. */
+/** Passes a queued message on if the run pauses; else offers its writer buttons, once for all they write. */
 export async function offerSendNow(
   deps: RelayDeps,
   passOn: PassOn,
@@ -46,7 +46,7 @@ export async function offerSendNow(
   trySendEphemeral(deps, { ...writer, threadTs: outcome.thread.thread_ts }, note);
 }
 
-/** Handles **Send now**: the run, in any process, soon gets the message and its writer's later ones. */
+/** Handles **Send now**: the run, in any process, soon gets all that the message's writer has waiting. */
 export async function sendNow(
   deps: RelayDeps,
   passOn: PassOn,
@@ -104,7 +104,7 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
   return { outcome: 'done', told };
 }
 
-/** Adds a message with a sent one's newest words. Returns its key; none if another press has added it. */
+/** Adds a message with a sent one's newest words. Its key; [] if another press has, or none are kept. */
 async function addCorrection(
   deps: RelayDeps,
   { store, trx }: { store: Store; trx: Transaction<Tables> },
@@ -158,7 +158,7 @@ export async function sendInstead(
   return answerUnsent(deps, { ...message, ts });
 }
 
-/** Ends the pause of a message's thread, if it has one, as **Send** below its notice does. */
+/** Ends the pause of a message's thread, as **Send** below its notice does; `over` if there is none. */
 async function resumeIfPaused(store: Store, message: Message, press: MessagePress, sendPaused: SendPaused) {
   const turnId = await store.pausedThreads.pausedBy(message);
   return turnId === undefined ? 'over' : sendPaused({ ...press, turnId, messageTs: undefined });
@@ -191,8 +191,8 @@ async function answerUnsent(deps: RelayDeps, key: MessageKey): Promise<PressAnsw
   return { outcome: 'done', told: fate.told, ...(isWaiting && { replacement: noteOf(fate, [key]) }) };
 }
 
-/** The answer to a press that has sent messages: says `now`, and later what became of them. */
-function answerSending(deps: RelayDeps, keys: readonly MessageKey[], now: string): PressAnswer {
+/** The answer to a press that has sent messages: `told` at once, and later what became of them. */
+function answerSending(deps: RelayDeps, keys: readonly MessageKey[], told: string): PressAnswer {
   const later = async () => {
     for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
       await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
@@ -201,7 +201,7 @@ function answerSending(deps: RelayDeps, keys: readonly MessageKey[], now: string
     }
     return undefined;
   };
-  return { outcome: 'done', told: now, later };
+  return { outcome: 'done', told, later };
 }
 
 /** The note that says what became of messages. One that waits may be sent in place of the run's answer. */
@@ -227,7 +227,7 @@ async function fateOfAll(deps: RelayDeps, keys: readonly MessageKey[]): Promise<
   return first('on_its_way') ?? first('waiting') ?? sent ?? fates[0];
 }
 
-/** What became of one message, by its row. */
+/** What became of one message, by its row. `toldIfWaiting` is said of one that just waits. */
 async function fateOf(
   deps: RelayDeps,
   key: MessageKey,

@@ -84,7 +84,7 @@ export class StopTriggers {
     return outcome;
   }
 
-  /** Tells the person privately, unless the thread shows it (`done`) or they know it (`refused`). */
+  /** Tells the person privately, unless the thread shows it, they know it (`refused`), or it was no stop. */
   #tellPerson(actor: ChannelActor, threadTs: string | undefined, outcome: StopOutcome): void {
     if (outcome === 'done' || outcome === 'refused' || outcome === 'ignored') return;
     const { workspace, channel, person } = actor;
@@ -107,11 +107,10 @@ export class StopTriggers {
     if (message?.state !== 'waiting') return 'ignored';
     const use = useOnTurn({ ...message, asked_by: message.user_id }, person, control);
     if (!(await mayUseControl(this.#deps, use))) return 'refused';
-    if (!(await store.messages.withdraw(key))) return 'over';
-    return 'withdrawn';
+    return (await store.messages.withdraw(key)) ? 'withdrawn' : 'over';
   }
 
-  /** The turn of a post not recorded yet, which Slack names. After a SlackError, the event comes again. */
+  /** Of the turns that post now, the one in whose thread Slack has our post `ts`. Throws a SlackError. */
   async #turnPosting({ workspace, channel, ts }: MessageKey): Promise<Turn | undefined> {
     const slack = this.#deps.workspace(workspace);
     const signal = timeLimit(this.#deps.settings.lookupMs);
@@ -142,8 +141,8 @@ export class StopTriggers {
   }
 
   /**
-   * The turn at work in a thread, else the one posting its end, else a new one for a waiting message. At the
-   * top of a direct conversation: that of any of its threads.
+   * The turn at work in a thread, else the one posting its end, else a new one for a waiting message;
+   * undefined if none is from before the stop. At the top of a direct conversation: of any of its threads.
    */
   async #findOrBeginTurn(thread: ThreadKey, stop: ThreadStopRequest): Promise<Turn | 'refused' | undefined> {
     const { messages, turns } = this.#deps.store;
@@ -156,7 +155,7 @@ export class StopTriggers {
     return location && this.#beginNextTurn(location, stop);
   }
 
-  /** Begins the turn of the next message, if that came before the stop: nothing of it is sent. */
+  /** Begins the next message's turn, for the stop to end it unsent; undefined if it came after the stop. */
   async #beginNextTurn(thread: ThreadKey, { person, ts, control }: ThreadStopRequest) {
     const next = await this.#deps.store.messages.nextWaiting(thread);
     if (next === undefined || !isEarlierTs(next.ts, ts)) return undefined;

@@ -46,7 +46,7 @@ export class StopControl {
     this.#deps = deps;
     this.#onStopRequested = onStopRequested;
     this.#poller = new Poller({
-      poll: () => this.#sendOpenStops(),
+      poll: () => this.#requestAndSendAll(),
       onError: (error) => deps.log.debug({ err: error }, 'could not read the open stop requests'),
     });
   }
@@ -96,7 +96,7 @@ export class StopControl {
     return { outcome: 'done', sent };
   }
 
-  /** The turn at work: a message that a running turn has passed on stops with that turn. */
+  /** The turn to stop: the running one, if it has passed this turn's message on, else this turn. */
   async #runningTurnFor(turn: Turn): Promise<Turn> {
     if (turn.passed_on_by_turn_id === null || isOver(turn)) return turn;
     const running = await this.#deps.store.turns.get(turn.workspace, turn.passed_on_by_turn_id);
@@ -138,7 +138,7 @@ export class StopControl {
     });
   }
 
-  async #sendOpenStops(): Promise<void> {
+  async #requestAndSendAll(): Promise<void> {
     for (const turn of await this.#deps.store.stopRequests.unsettled(MAX_STOPS_PER_POLL)) {
       this.#onStopRequested(turn);
       this.#sendInBackground(turn);
@@ -184,7 +184,7 @@ export async function sendStop(
   await store.stopRequests.markSent(turn, force ? 'forced' : 'graceful');
 }
 
-/** Cancels the reply; the task, if forced or without a reply at work, unless it works on a later message. */
+/** Cancels a reply at work (its task, if forced) or, without one, the task, if our message is its last. */
 async function cancelAtService(
   agent: AgentClient,
   taskId: string,

@@ -21,7 +21,7 @@ import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { sendEphemeral } from '../runtime/private-notices.ts';
 import { noteIfPaused, refreshPausedNotice } from './paused-messages.ts';
 
-/** The buttons that send an unsent reply, or it and all later ones in its thread, or those no more. */
+/** The buttons that send an unsent reply, or it and its thread's later ones, or no later ones any more. */
 export function unsentReplyButtons(
   deps: RelayDeps,
 ): ButtonHandlers<'send_reply' | 'keep_listening' | 'stop_listening'> {

@@ -9,7 +9,7 @@ import { actorName } from '../reading/display-names.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { compareTs } from '../runtime/incoming-message.ts';
 
-/** How often (ms), and how many times, it is looked whether a button's message waits, until its use shows. */
+/** How often (ms), and how many times at most, it is looked whether a button's message still waits. */
 const LOOK_INTERVAL_MS = 500;
 const MAX_LOOKS = 20;
 
@@ -35,8 +35,8 @@ export async function showButtonUse(
   const mayBeRefused = async () => (await useOf(deps, turn, claim))?.message?.state === 'waiting';
   for (let looks = 0; looks < MAX_LOOKS && (await mayBeRefused()); looks += 1)
     await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
-  const now = await deps.store.turns.get(turn.workspace, turn.id);
-  if (now === undefined || !hasSettled(now)) return;
+  const latest = await deps.store.turns.get(turn.workspace, turn.id);
+  if (latest === undefined || !hasSettled(latest)) return;
   const { channel, thread_ts: threadTs } = turn;
   const read = async () => deps.workspace(turn.workspace)?.readBack.message({ channel, threadTs, ts });
   const shown = message ?? shownMessageSchema.safeParse(await read()).data;

@@ -25,8 +25,9 @@ export function waitingReactionJobs(deps: RelayDeps): JobKind {
       const reaction = { channel, ts, name: WAITING_EMOJI };
       const isWaiting = () => messages.waitsForTurn({ workspace, channel, ts });
       if (await isWaiting()) {
-        const isThere = payload.added === true && intendedAt === null;
-        if (isThere) return { inMs: LOOK_AGAIN_MS };
+        // With an intent, an earlier run may have failed to add it.
+        const isSurelyThere = payload.added === true && intendedAt === null;
+        if (isSurelyThere) return { inMs: LOOK_AGAIN_MS };
         if (!(await jobs.intend(job, { added: true }))) return 'later';
         return (await posting.addReaction(reaction)) === 'later' ? 'later' : { inMs: LOOK_AGAIN_MS };
       }

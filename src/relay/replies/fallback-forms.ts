@@ -5,15 +5,14 @@ import { isSlackFault, PayloadRefusedError } from '../../slack/errors.ts';
 import type { SlackMessage } from '../../slack/slack-message.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 
-/** A block without which a message shows the same. */
+/** A kind of block that a message can do without, if Slack refuses it. */
 export type OptionalBlock = NewBlock | 'image' | 'context_actions';
 
-/** A form of a message that Slack may accept where it refuses another one. */
+/** Makes a form of a message that Slack may accept where it refuses another one. */
 export type MessageForm = (message: RenderedMessage) => RenderedMessage;
 
-/** The message as it was rendered. */
 export const asRendered: MessageForm = (message) => message;
-const withoutNewBlock: MessageForm = (message) => message.simpler?.message ?? message;
+const withoutOneNewBlock: MessageForm = (message) => message.simpler?.message ?? message;
 const withoutThumbs: MessageForm = ({ simpler, ...message }) => ({
   ...message,
   blocks: message.blocks.filter(({ type }) => type !== 'context_actions'),
@@ -26,13 +25,12 @@ const withoutSources: MessageForm = (message) => ({
   ...message,
   blocks: message.blocks.filter(({ type }) => type !== 'rich_text'),
 });
-/** The message's text, without its blocks. */
 export const textOnly: MessageForm = (message) => ({ ...message, blocks: [] });
 
 /** The forms of a reply's message, the fullest first; all but the last show all of the answer. */
 export const REPLY_FORMS: readonly MessageForm[] = [
   asRendered,
-  withoutNewBlock,
+  withoutOneNewBlock,
   withoutNewBlocks,
   withKnownBlocks,
   (message) => withoutSources(withKnownBlocks(message)),
@@ -51,45 +49,45 @@ interface FormWork {
 }
 
 /**
- * Sends a turn's messages, each in the first of some forms that Slack accepts, and throws the last refusal if
- * it accepts none. `send` renders the message in the form that it gets; `message` is what it has rendered,
- * before that. If a block was all that Slack refused, that block is left out in the workspace for some hours.
- * `onPicturesRefused` is called if the accepted form shows no picture.
+ * Makes the function that sends a part of a turn in the first of `forms` that Slack takes. It calls `send`
+ * with one form after the other until that throws no PayloadRefusedError, and throws the last one after all.
+ * `whole` is the message before it takes a form: of an edit what `send` rendered last, undefined before that.
+ * Blocks that only the refused form had are left out in the workspace for some hours. `onPicturesRefused` is
+ * called if a message with pictures was accepted without any.
  */
 export function formSender(work: FormWork, turn: { id: string }, onPicturesRefused?: () => void) {
   const { deps, workspace } = work;
-  const tryPart = faultSender(workspace);
+  const countFaults = faultCounter(workspace);
   return async <T>(
     part: string,
     forms: readonly MessageForm[],
-    message: () => RenderedMessage | undefined,
+    whole: () => RenderedMessage | undefined,
     send: (form: MessageForm) => Promise<T>,
   ): Promise<T> => {
-    const refused = new Set<string>();
-    let refusal: unknown;
+    const refusedDigests = new Set<string>();
     let refusedBlocks: OptionalBlock[] = [];
+    let refusal: unknown;
     for (const simplify of forms) {
-      const form: MessageForm = (whole) => simplify(withoutRefusedBlocks(workspace, whole));
-      const rendered = () => {
-        const whole = message();
-        return whole && form(whole);
+      const form: MessageForm = (message) => simplify(withoutRefusedBlocks(workspace, message));
+      const wholeInForm = () => {
+        const message = whole();
+        return message && form(message);
       };
-      // An edit is rendered as it is sent: until then, this is what the attempt before has rendered.
-      const candidate = rendered();
-      const isSameAsRefused = candidate !== undefined && refused.has(messageDigest(candidate));
-      if (isSameAsRefused) continue;
+      const candidate = wholeInForm();
+      // This form changes nothing of what was refused.
+      if (candidate !== undefined && refusedDigests.has(messageDigest(candidate))) continue;
       try {
-        const value = await tryPart(part, () => send(form));
-        rememberRefusedBlocks(work, refusedBlocks, rendered());
-        if (hasPicture(message()) && !hasPicture(rendered())) onPicturesRefused?.();
+        const value = await countFaults(part, () => send(form));
+        rememberRefusedBlocks(work, refusedBlocks, wholeInForm());
+        if (hasPicture(whole()) && !hasPicture(wholeInForm())) onPicturesRefused?.();
         return value;
       } catch (err) {
         if (!(err instanceof PayloadRefusedError)) throw err;
         deps.log.error({ err, turn: turn.id, part }, 'Slack refused a part of a reply in this form');
-        const sent = rendered();
-        if (sent !== undefined) {
-          refused.add(messageDigest(sent));
-          refusedBlocks = optionalBlocks(sent);
+        const refused = wholeInForm();
+        if (refused !== undefined) {
+          refusedDigests.add(messageDigest(refused));
+          refusedBlocks = optionalBlocks(refused);
         }
         refusal = err;
       }
@@ -117,7 +115,7 @@ function rememberRefusedBlocks(
   }
 }
 
-/** The blocks that a message has and can do without. */
+/** The kinds of blocks that a message can do without: the next one that `simpler` leaves out, and thumbs. */
 function optionalBlocks({ simpler, blocks }: RenderedMessage): OptionalBlock[] {
   const thumbs = blocks.flatMap(({ type }) => (type === 'context_actions' ? [type] : []));
   return simpler === undefined ? thumbs : [simpler.without, ...thumbs];
@@ -134,8 +132,8 @@ function withoutRefusedBlocks({ blocksLeftOutUntil }: FormWork['workspace'], mes
 /** Slack's own failures in a row after which a message counts as refused. */
 const MAX_FAULTS = 3;
 
-/** Sends parts. Throws PayloadRefusedError if Slack keeps failing at one alone, which may have arrived. */
-function faultSender(workspace: FormWork['workspace']) {
+/** Makes what sends a part. One at which alone Slack keeps failing counts as refused, but may be there. */
+function faultCounter(workspace: FormWork['workspace']) {
   /** Failures in a row by part, and when the first was (`performance.now()`). */
   let faults: Map<string, { times: number; since: number }> | undefined;
   return async <T>(part: string, send: () => Promise<T>): Promise<T> => {

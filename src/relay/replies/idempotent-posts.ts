@@ -10,10 +10,9 @@ import { once, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 import { asRendered, formSender, type MessageForm, messageDigest } from './fallback-forms.ts';
 import { type FirstReply, FirstReplyIntent } from './first-reply-intent.ts';
 
-/** How an edit waits for its permit. */
 export type PartWait = Pick<EditRequest, 'state' | 'signal' | 'maxWaitMs'>;
 
-/** An edit, and what it shows once it has its permit. */
+/** An edit of a part, in the first of `forms` that Slack accepts. */
 export interface PartEdit extends PartWait, Pick<EditRequest, 'permit'> {
   forms: readonly MessageForm[];
   /** Renders the message once the edit may be sent; undefined: nothing to show. */
@@ -21,7 +20,10 @@ export interface PartEdit extends PartWait, Pick<EditRequest, 'permit'> {
   onShown?: (message: RenderedMessage) => void;
 }
 
-/** What identifies a post, and what happens before it is sent. */
+/** `left_out`: no permit came in time. `done`: it shows the latest state, or there is nothing to edit. */
+export type EditOutcome = 'done' | 'left_out';
+
+/** What a post is sent with beside its message. */
 export type PostIdentity = Omit<PostRequest, 'message' | 'kind'>;
 
 interface KnownPost extends Post {
@@ -80,7 +82,6 @@ export class IdempotentPosts {
     return post?.state === 'posted' && post.ts !== null ? { ...post, ts: post.ts } : undefined;
   }
 
-  /** Whether a part is in Slack. */
   has(part: string): boolean {
     return this.find(part) !== undefined;
   }
@@ -104,11 +105,12 @@ export class IdempotentPosts {
     await this.record();
   }
 
+  /** Records the posts that are not recorded yet. */
   async record(): Promise<void> {
     await this.recordWith((posts) => this.#work.deps.store.posts.record(this.#turn, posts));
   }
 
-  /** Posts a part once, in the first form that Slack accepts; records it, unless it is the first reply. */
+  /** Posts a part once, in the first form that Slack accepts. The next `recordWith` records a `first` one. */
   async post(
     part: string,
     message: RenderedMessage,
@@ -137,29 +139,45 @@ export class IdempotentPosts {
     return workspace.posting.permitToEdit({ ...wait, channel: this.#turn.channel, ts, guard });
   }
 
-  /**
-   * Edits a part when the budget allows it; `left_out` if that takes longer than `maxWaitMs`, else `shown`,
-   * also without such a part. One gone from Slack is marked so, to be posted again. Throws a SlackError.
-   */
-  async edit(
-    part: string,
-    { forms, render, onShown, permit: heldPermit, ...wait }: PartEdit,
-  ): Promise<'shown' | 'left_out'> {
+  /** Edits a part to what `render` gives once there is a permit. Marks a lost part. Throws a SlackError. */
+  async edit(part: string, { permit: held, onShown, ...edit }: PartEdit): Promise<EditOutcome> {
     const post = this.find(part);
     if (post === undefined) {
-      heldPermit?.release();
-      return 'shown';
+      held?.release();
+      return 'done';
     }
-    const { ts, is_stream: isStream, dedupe_key: key } = post;
-    const { posting } = this.#work.workspace;
-    const { channel } = this.#turn;
-    const target = { ...wait, channel, ts, guard: this.#work.lease, key: isStream ? key : undefined };
-    let permit = heldPermit ?? (await posting.permitToEdit(target));
+    const permit = held ?? (await this.permitToEdit(post.ts, edit));
     if (permit === undefined) return 'left_out';
+    let sent: RenderedMessage | 'left_out' | undefined;
+    try {
+      sent = await this.#sendEdit(post, permit, edit);
+    } catch (error) {
+      if (!(error instanceof MessageGoneError) || isThreadUnreachable(error)) throw error;
+      await this.#markGone(part);
+    }
+    if (sent === 'left_out') return 'left_out';
+    if (sent !== undefined) {
+      onShown?.(sent);
+      this.#change(part, { shown: messageDigest(sent) });
+    }
+    return 'done';
+  }
+
+  /** Sends an edit in one form after the other. Returns what it shows; undefined if none was needed. */
+  async #sendEdit(
+    { part, ts, is_stream: isStream, dedupe_key }: KnownPost & { ts: string },
+    firstPermit: Permit,
+    { forms, render, ...wait }: Omit<PartEdit, 'permit' | 'onShown'>,
+  ): Promise<RenderedMessage | 'left_out' | undefined> {
+    const { lease: guard, workspace } = this.#work;
+    const key = isStream ? dedupe_key : undefined;
+    const target = { ...wait, channel: this.#turn.channel, ts, guard, key };
+    // A permit is for one call: an edit in another form waits for one of its own.
+    let permit: Permit | undefined = firstPermit;
+    /** What the last attempt has rendered, before its form. Those that Slack throttled have shown nothing. */
     let rendered: RenderedMessage | undefined;
-    /** The latest state in a form; undefined if the part shows it already, so that no edit is sent. */
-    const renderLatest = async (toForm: MessageForm) => {
-      // An attempt that Slack throttled has shown nothing of what it rendered.
+    /** Undefined if the part shows the latest state already, so that no edit is sent. */
+    const renderInForm = async (toForm: MessageForm) => {
       rendered = undefined;
       const latest = await render();
       if (latest === undefined || this.shows(part, latest)) return undefined;
@@ -169,23 +187,12 @@ export class IdempotentPosts {
       return toForm(latest);
     };
     const editInForm = (toForm: MessageForm) => {
-      const request = { ...target, permit, render: () => renderLatest(toForm) };
-      // A permit is for one call: an edit in another form waits for one of its own.
+      const request = { ...target, permit, render: () => renderInForm(toForm) };
       permit = undefined;
-      return posting.edit(request);
+      return workspace.posting.edit(request);
     };
-    try {
-      if ((await this.#sendForm(part, forms, () => rendered, editInForm)) === 'left_out') return 'left_out';
-    } catch (error) {
-      if (!(error instanceof MessageGoneError) || isThreadUnreachable(error)) throw error;
-      await this.#markGone(part);
-      return 'shown';
-    }
-    if (rendered !== undefined) {
-      onShown?.(rendered);
-      this.#change(part, { shown: messageDigest(rendered) });
-    }
-    return 'shown';
+    const outcome = await this.#sendForm(part, forms, () => rendered, editInForm);
+    return outcome === 'left_out' ? outcome : rendered;
   }
 
   /**
@@ -202,7 +209,7 @@ export class IdempotentPosts {
     await this.load();
     if (this.has(part)) return true;
     const { lease } = this.#work;
-    const before = this.#posts.get(part);
+    const earlier = this.#posts.get(part);
     const { channel, thread_ts: threadTs } = this.#turn;
     const key = nextPostKey(this.#turn, part, this.#posts);
     const beforeSend = async () => {
@@ -214,7 +221,7 @@ export class IdempotentPosts {
     // Only a first attempt has this permit, and nothing to look for: its call uses or returns it.
     const permit = part === replyPart(0) ? await this.#firstIntent?.takePermit() : undefined;
     const identity = { channel, threadTs, key, beforeSend, guard: lease, signal: lease.signal, permit };
-    const look = before?.state === 'intended' ? () => this.#lookFor(before) : undefined;
+    const look = earlier?.state === 'intended' ? () => this.#lookFor(earlier) : undefined;
     const act = async () => {
       const sent = await send(identity);
       return sent && { ts: sent.ts, shown: digest };
@@ -225,7 +232,7 @@ export class IdempotentPosts {
     return posted !== undefined;
   }
 
-  /** Finds a part that an earlier attempt may have posted; posts nothing. */
+  /** Looks for a part that an earlier attempt may have posted, and forgets it if absent. Posts nothing. */
   async findUnknown(part: string): Promise<void> {
     await this.sendOnce(part, undefined, async () => undefined);
   }
@@ -252,7 +259,7 @@ export class IdempotentPosts {
     if (post !== undefined) this.#posts.set(name, { ...post, part: name });
   }
 
-  /** Deletes the parts with this prefix, except those to keep. */
+  /** Deletes from Slack the parts with this prefix, except those to keep. */
   async removeAll(prefix: string, keep: ReadonlySet<string> = new Set()): Promise<void> {
     const { workspace, lease: guard } = this.#work;
     for (const { part, state, channel, ts } of this.#posts.values()) {
@@ -267,13 +274,14 @@ export class IdempotentPosts {
     if (post !== undefined) this.#posts.set(part, { ...post, ...change });
   }
 
+  /** Forgets a part that was surely not posted. */
   async #deleteIntent(part: string): Promise<void> {
     if (this.#posts.get(part)?.state !== 'intended') return;
     await this.#work.deps.store.posts.delete(this.#turn, part);
     this.#posts.delete(part);
   }
 
-  /** Slack no longer has the part, or no longer lets us edit it: it is posted again. */
+  /** Records that Slack no longer has the part, or lets us edit it: `sendOnce` would post it again. */
   async #markGone(part: string): Promise<void> {
     await this.#work.deps.store.posts.markGone(this.#turn, part);
     this.#change(part, { state: 'gone', isUnrecorded: false });

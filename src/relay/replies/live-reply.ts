@@ -15,7 +15,7 @@ import {
 } from '../runtime/retry-and-giving-up.ts';
 import type { TurnRow } from '../runtime/turn-row.ts';
 import type { FirstReply } from './first-reply-intent.ts';
-import { IdempotentPosts, type PartEdit } from './idempotent-posts.ts';
+import { type EditOutcome, IdempotentPosts, type PartEdit } from './idempotent-posts.ts';
 import { type PlannedMessage, ReplyMessages, STATUS_PART } from './reply-messages.ts';
 import type { ReplyState } from './reply-state.ts';
 import { ThreadFiles } from './thread-files.ts';
@@ -32,7 +32,6 @@ export class LiveReply {
   readonly #work: TurnWork;
   readonly #turn: TurnLocation;
   readonly #state: ReplyState;
-  /** The turn's messages in Slack. */
   readonly posts: IdempotentPosts;
   readonly #messages: ReplyMessages;
   /** Called before an edit is rendered: reads the agent's reply once more while it is followed. */
@@ -46,7 +45,7 @@ export class LiveReply {
   readonly #changes = this.#poller(() => this.#showLatest());
   /** Shows the changes of the status, while it is a message apart from the answer. */
   #statusChanges: Poller | undefined;
-  /** How often showing has failed since it last succeeded, of text or status: Slack then takes edits again. */
+  /** Failures in a row to show text or status: the pause after each is longer. */
   #failures = 0;
   /** Why Slack has no place for the reply, once that is known. */
   unreachable: SlackError | undefined;
@@ -86,7 +85,7 @@ export class LiveReply {
     this.#statusChanges.pollNow();
   }
 
-  /** Calls `show` after each change, while the reply is live and Slack has a place for it. */
+  /** Makes what calls `show` when it is asked to, while the reply is live and Slack has a place for it. */
   #poller(show: () => Promise<unknown>): Poller {
     const poll = async () => {
       if (!this.#isLive || this.unreachable !== undefined) return;
@@ -102,7 +101,7 @@ export class LiveReply {
     await this.#endChanges('final_text');
     if (this.#stage !== 'closed') this.#pendingEdits = new AbortController();
     this.#unseenSince ??= Date.now();
-    await this.#withRetry(() => this.#messages.endApart());
+    await this.#withRetry(() => this.#messages.reuseStatusWithoutText());
     await this.#withRetry(() => this.#showWholeText());
     const overflow = this.#state.overflow();
     const files = new ThreadFiles(this.#work, this.#turn);
@@ -118,7 +117,7 @@ export class LiveReply {
     }
   }
 
-  /** Removes the progress from the messages, and deletes the messages that were replaced. */
+  /** Removes progress from messages, and deletes replaced ones. If Slack keeps refusing, both may stay. */
   async finalize(): Promise<void> {
     this.#stage = 'final_form';
     const finalize = async () => {
@@ -140,7 +139,7 @@ export class LiveReply {
     return this.#endChanges('closed');
   }
 
-  /** Closes it, and records what an unfinished turn shows. */
+  /** Closes it, and records what an unfinished turn shows: another process may go on with it. */
   async suspend(): Promise<void> {
     await this.close();
     await this.posts.record();
@@ -260,15 +259,15 @@ export class LiveReply {
   }
 
   /** Edits a message. If Slack refuses every form of the final text, posts it anew in its place. */
-  #editOrReplace(part: string, how: Pick<PartEdit, 'maxWaitMs' | 'permit'>): Promise<'shown' | 'left_out'> {
-    return this.#edit(part, how).catch(async (error: unknown): Promise<'shown'> => {
+  #editOrReplace(part: string, how: Pick<PartEdit, 'maxWaitMs' | 'permit'>): Promise<EditOutcome> {
+    return this.#edit(part, how).catch(async (error: unknown): Promise<EditOutcome> => {
       if (!this.#isFinal || !(error instanceof PayloadRefusedError)) throw error;
       await this.#messages.markReplaced(part);
-      return 'shown';
+      return 'done';
     });
   }
 
-  /** How an edit waits for its permit. The status, as if it had just changed, comes after waiting text. */
+  /** How an edit waits for its permit. The status counts as changed just now, so that it comes after text. */
   #waitOf(part: string): Pick<ChangeWait, 'signal' | 'state'> {
     const isStatus = part === STATUS_PART;
     return {
@@ -285,7 +284,7 @@ export class LiveReply {
    * Edits a message to the latest state, which is read and rendered once the edit may be sent. From here,
    * `ReplyMessages.edit` chooses a stream or an edit, and `IdempotentPosts.edit` a form that Slack takes.
    */
-  async #edit(part: string, how: Pick<PartEdit, 'maxWaitMs' | 'permit'> = {}): Promise<'shown' | 'left_out'> {
+  async #edit(part: string, how: Pick<PartEdit, 'maxWaitMs' | 'permit'> = {}): Promise<EditOutcome> {
     const isStatus = part === STATUS_PART;
     if (!isStatus) this.#state.discardRendered();
     const renderState = async () => {

@@ -9,12 +9,12 @@ import type { ThreadWork } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { REPLY_FORMS, textDigest } from './fallback-forms.ts';
-import type { IdempotentPosts, PartEdit, PostIdentity } from './idempotent-posts.ts';
+import type { EditOutcome, IdempotentPosts, PartEdit, PostIdentity } from './idempotent-posts.ts';
 import type { ReplyState } from './reply-state.ts';
 
 /** Messages that are deleted at the end: replaced ones, and the one beside streams. */
 const DRAFT_PREFIX = 'draft:';
-/** Shows what a reply shows beside a text that stands apart: its first message, with the Stop button. */
+/** Shows the progress and the Stop button while the text stands apart: the first message of the reply. */
 export const STATUS_PART = `${DRAFT_PREFIX}status`;
 
 /** A message that a reply should consist of, and the part that it is. */
@@ -23,7 +23,6 @@ export interface PlannedMessage {
   message: RenderedMessage;
 }
 
-/** The messages in Slack that one reply consists of. */
 export class ReplyMessages {
   readonly #state: ReplyState;
   readonly #posts: IdempotentPosts;
@@ -43,12 +42,12 @@ export class ReplyMessages {
       work.deps.settings.streamsDirectMessages && this.#streams !== undefined && streams.isAvailable;
   }
 
-  /** Finds the messages that an earlier process has posted. */
+  /** Finds the messages that an earlier process has posted, and whether their text stands apart. */
   async load(): Promise<void> {
     await this.#posts.load();
     if (!this.#posts.has(STATUS_PART)) return;
     this.#state.update({ isApart: true });
-    if (!this.#state.isApart) await this.endApart();
+    if (!this.#state.isApart) await this.reuseStatusWithoutText();
   }
 
   /** Makes the first message the status, if the text may be streamed, which then has its own messages. */
@@ -61,8 +60,8 @@ export class ReplyMessages {
     this.#ranges.delete(replyPart(0));
   }
 
-  /** Ends the status with the reply. Without any text, the status is the first message, with the end. */
-  async endApart(): Promise<void> {
+  /** If no text was posted, the status becomes the first message, to show the end. Else it is an extra. */
+  async reuseStatusWithoutText(): Promise<void> {
     if (!this.#posts.has(replyPart(0))) await this.#posts.rename(STATUS_PART, replyPart(0));
   }
 
@@ -89,7 +88,6 @@ export class ReplyMessages {
     return shown.startsWith(markdown) || markdown.length > MIN_PART_LENGTH;
   }
 
-  /** Whether the status shows its latest state. */
   isStatusShown(): boolean {
     const status = this.#find(STATUS_PART);
     return status !== undefined && this.#posts.shows(STATUS_PART, status);
@@ -103,17 +101,18 @@ export class ReplyMessages {
     return typeof end === 'number' && end >= source.to;
   }
 
-  /** Up to where (characters) a message that begins at `from` shows the current answer. */
+  /** Up to where (characters) a message shows the answer from `from` on, if this process has sent it. */
   displayedUpTo(part: string, from: number): number | 'changed' | 'unknown' {
     const shown = this.#ranges.get(part);
     if (shown === undefined) return 'unknown';
     // A message that shows nothing of the answer may begin anywhere.
     if (shown.from !== from && shown.to > shown.from) return 'changed';
+    // Also `changed` if the agent has rewritten the text since.
     const { answer } = this.#state;
     return textDigest(answer.slice(shown.from, shown.to)) === shown.digest ? shown.to : 'changed';
   }
 
-  /** Posts a message that is not there yet. Throws a SlackError. */
+  /** Posts a message, if it is planned and not there yet: as a stream, if it grows. Throws a SlackError. */
   async post(part: string, kind: 'first' | 'further'): Promise<void> {
     const message = this.#find(part);
     if (message === undefined) return;
@@ -136,7 +135,7 @@ export class ReplyMessages {
     part: string,
     renderState: () => Promise<void>,
     wait: Omit<PartEdit, 'forms' | 'render'>,
-  ): Promise<'shown' | 'left_out'> {
+  ): Promise<EditOutcome> {
     let latest: { message: RenderedMessage | undefined; answer: string } | undefined;
     const render = async () => {
       await renderState();
@@ -150,9 +149,9 @@ export class ReplyMessages {
     if (streams?.shownBy(part) !== undefined) {
       const appended = await streams.append(part, { ...wait, render });
       if (appended === 'shown') onShown();
-      if (appended !== 'impossible') return appended;
+      if (appended !== 'impossible') return appended === 'shown' ? 'done' : appended;
       // Without an edit, too, it may show all that is to be shown now.
-      if (latest?.message !== undefined && this.isUpToDate({ part, message: latest.message })) return 'shown';
+      if (latest?.message !== undefined && this.isUpToDate({ part, message: latest.message })) return 'done';
     }
     // A message can be edited once it is no stream any more.
     if ((await streams?.stop(part, wait)) === false) return 'left_out';
@@ -179,7 +178,7 @@ export class ReplyMessages {
     return this.planned().find((one) => one.part === part)?.message;
   }
 
-  /** Whether a message is the last one of a text that is being streamed. */
+  /** Whether a message is the last one of a text that stands apart: only the status comes after it. */
   #isGrowing(part: string): boolean {
     return this.#state.isApart && this.planned().at(-2)?.part === part;
   }
@@ -228,7 +227,7 @@ export class ReplyStreams {
     return this.#posts.sendOnce(part, undefined, openStream, true).catch(valueIf(false, isRefused));
   }
 
-  /** Adds what a part lacks when the budget allows it; `impossible`: that is nothing, or needs an edit. */
+  /** Adds what a part lacks, once there is a permit. `impossible`: that is nothing, or only an edit helps. */
   async append(part: string, request: Omit<PartEdit, 'forms'>): Promise<'shown' | 'left_out' | 'impossible'> {
     const post = this.#posts.find(part);
     const stream = this.#streamOf(part);
@@ -249,7 +248,7 @@ export class ReplyStreams {
     return 'shown';
   }
 
-  /** Ends a part's stream, for edits; false without a permit in `maxWaitMs`. Throws a SlackError. */
+  /** Ends a part's stream, if it has one, for edits; false without a permit in time. Throws a SlackError. */
   async stop(part: string, wait: Pick<PartEdit, 'signal' | 'maxWaitMs'> = {}): Promise<boolean> {
     const post = this.#posts.find(part);
     if (post?.is_stream !== true || this.#stopped.has(post.ts)) return true;

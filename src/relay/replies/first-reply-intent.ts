@@ -12,8 +12,8 @@ export interface FirstReply {
   permit: Promise<Permit | undefined>;
 }
 
-/** Returns a permit that no call needs, once it comes. */
-export async function released(permit: FirstReply['permit'] | undefined): Promise<void> {
+/** Returns a permit that no call needs, once it comes. Never throws. */
+export async function releaseUnused(permit: FirstReply['permit'] | undefined): Promise<void> {
   (await permit?.catch(() => undefined))?.release();
 }
 
@@ -24,9 +24,9 @@ export async function released(permit: FirstReply['permit'] | undefined): Promis
 export class FirstReplyIntent {
   readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
-  /** Until the intent is used or withdrawn. */
+  /** Undefined once the intent is used or withdrawn. */
   #begunAt: number | undefined;
-  /** Until the call takes it. */
+  /** Undefined once the call has taken it. */
   #permit: FirstReply['permit'] | undefined;
   /** Withdraws an intent that has become too old, so that after a crash nobody looks for the reply. */
   readonly #expiry: NodeJS.Timeout;
@@ -48,7 +48,7 @@ export class FirstReplyIntent {
     return permit;
   }
 
-  /** Whether this is the intent of a call that leaves now. False if it was used, is withdrawn or too old. */
+  /** Uses it for a call that leaves now. False if it was used, is withdrawn or too old: another is needed. */
   async use(): Promise<boolean> {
     clearTimeout(this.#expiry);
     const isValid = this.#begunAt !== undefined && performance.now() - this.#begunAt <= INTENT_MAX_AGE_MS;
@@ -57,9 +57,9 @@ export class FirstReplyIntent {
     return isValid;
   }
 
-  /** Withdraws it, if no call used it, and returns its permit: nobody need look for the reply. */
+  /** Returns its permit. Withdraws the intent if no call used it, so that nobody looks for the reply. */
   async withdraw(): Promise<void> {
-    void released(this.takePermit());
+    void releaseUnused(this.takePermit());
     if (this.#begunAt !== undefined && this.#work.lease.remainingMs() > 0) {
       this.#begunAt = undefined;
       // A withdrawal that fails is not repeated: the next call records another intent.

@@ -9,7 +9,7 @@ import { turnLocationOf } from '../../store/threads/turns.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
 import type { PassOnTime } from '../controls/messages-during-a-run.ts';
 import { markWaiting } from '../controls/waiting-reactions.ts';
-import { type FirstReply, released } from '../replies/first-reply-intent.ts';
+import { type FirstReply, releaseUnused } from '../replies/first-reply-intent.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
@@ -142,7 +142,7 @@ async function beginNextTurn(work: ThreadWork, thread: ThreadWithWork) {
     try {
       turn = await beginTurnSurely(work, message);
     } finally {
-      if (turn === undefined) void released(first.permit);
+      if (turn === undefined) void releaseUnused(first.permit);
     }
     if (turn !== undefined) return { turn, message, first };
   }

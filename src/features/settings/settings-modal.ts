@@ -12,7 +12,7 @@ import type {
 } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { inBackground } from '../../relay/runtime/poller.ts';
-import { followingOnceChosen } from '../../relay/sending/channel-project.ts';
+import { nameSyncOnceChosen } from '../../relay/sending/channel-project.ts';
 import { formModal, type Modal, noticeModal, type ViewBlock } from '../../render/blocks/modal.ts';
 import {
   actionsBlock,
@@ -121,7 +121,7 @@ export function settingsModal(deps: ProjectDeps & { updateHome: (actor: Workspac
     if (Object.keys(errors).length > 0) return { errors };
     const change = { settings, ...projectChangeIn(snapshot, form.input) };
     const asksForName = isChanged(snapshot, 'sync_project_name', 'on');
-    if (!asksForName) Object.assign(settings, followingOnceChosen(change.project, change.texts));
+    if (!asksForName) Object.assign(settings, nameSyncOnceChosen(change.project, change.texts));
     const actor = { workspace, channel, person };
     const timeout = timeLimit(SAVE_TIMEOUT_MS);
     try {

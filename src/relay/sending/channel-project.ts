@@ -97,7 +97,7 @@ export async function forgetMissingProject(
   return true;
 }
 
-/** Whether the service knows a project. Throws an AgentError if it does not say so. */
+/** Whether the service knows a project. Throws an AgentError without an answer, or without the account. */
 export async function projectExists(agent: AgentClient, projectId: string): Promise<boolean> {
   const isGone = (error: unknown) => error instanceof AgentNotFoundError && !(error instanceof AccountGone);
   const found = agent.requireProject(projectId);
@@ -114,8 +114,8 @@ async function projectDetails(workspace: WorkspaceClient, thread: Pick<Thread, '
   return { title: channel.name ?? thread.channel, description: channel.purpose };
 }
 
-/** Settings after people chose a project or its texts: it follows the channel's name only if they say so. */
-export function followingOnceChosen(project: string, texts: object): Partial<Settings> {
+/** The setting with which a project or its texts stay as people chose them when the channel is renamed. */
+export function nameSyncOnceChosen(project: string, texts: object): Partial<Settings> {
   if (project !== '') return { sync_project_name: null };
   return Object.keys(texts).length > 0 ? { sync_project_name: false } : {};
 }
@@ -133,7 +133,7 @@ export function projectNameJobs(deps: RelayDeps): JobKind {
   };
 }
 
-/** Whether the service has another name than those `given` to a project: then people renamed it there. */
+/** Whether people surely renamed a project at the service: its name is none of those `given` to it. */
 async function hasOtherName(
   agent: AgentClient,
   project: string,

@@ -10,7 +10,6 @@ import type { RelayDeps, ResultLinkTarget } from '../runtime/deps.ts';
 /** How long a link works, in ms. */
 export const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000;
 
-/** The path of our links below the public address. */
 export const RESULTS_PATH = '/results/';
 
 const linkClaims = z.tuple([z.string(), z.string(), z.string(), z.number()]);
@@ -37,7 +36,7 @@ export class ResultLinks {
     return `${this.#base}${RESULTS_PATH}${text}.${signatureOf(text, current)}`;
   }
 
-  /** The result that a link's token names; undefined if we did not make the link. */
+  /** The result that a link's token names, or `expired`; undefined if we did not make the link. */
   verify(token: string): ResultLinkTarget | 'expired' | undefined {
     const [text = '', signature = '', ...more] = token.split('.');
     if (more.length > 0 || !this.#keys.some((key) => isSameSignature(signature, signatureOf(text, key))))
@@ -80,7 +79,7 @@ const MAX_REQUESTS = 200;
 
 const CACHE_SIZE = 1_000;
 
-/** Makes a finder of where links lead, once for all who ask meanwhile. `resolve` ends with its signal. */
+/** Makes the function that says where a link leads: one lookup for all who ask at once, and few at a time. */
 export function linkFinder(
   links: Pick<ResultLinks, 'verify'>,
   resolve: (target: ResultLinkTarget, signal: AbortSignal) => Promise<ResultLinkDestination>,
@@ -100,7 +99,7 @@ export function linkFinder(
   };
 }
 
-/** Limits how many runs go at once, of a workspace and of all. One beyond that returns undefined. */
+/** Makes what runs so many at once, of a workspace and of all. One more is not run, and returns undefined. */
 function limiter(most: number, mostOfWorkspace: number) {
   const running: string[] = [];
   return async <T>(workspace: string, run: () => Promise<T>): Promise<T | undefined> => {
@@ -135,7 +134,7 @@ export async function resolveResult(
   }
 }
 
-/** A new link of the service to a result; null or undefined without one. Throws an AgentError. */
+/** A new link of the service to a result; null if there is none, undefined if the result is gone. */
 export async function freshLink(
   agent: AgentClient,
   taskId: string,

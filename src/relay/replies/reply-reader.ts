@@ -114,7 +114,7 @@ export class ReplyReader {
       this.replyId = replyId ?? this.replyId;
       await this.read();
     } else if (this.#settled === undefined) {
-      if (isReplySettled(reply)) await this.#lookForAnother(reply);
+      if (hasReplyFailed(reply)) await this.#lookForAnother(reply);
       else if (this.#readAt >= this.#taskDueAt) await this.#readTask(reply);
     }
   }
@@ -213,7 +213,7 @@ interface Look {
   hasNewerMessage: boolean;
 }
 
-/** Waits for a reply; returns its id, or undefined once its task rests for `settledMs`. Throws AgentError. */
+/** Waits for a reply's id. Once the task has rested for `settledMs`: of the likeliest one, or undefined. */
 export async function findReply(
   message: AnsweredMessage,
   settledMs: () => number | Promise<number> = () =>

@@ -158,7 +158,6 @@ export class ReplyState {
     else this.#known = { ...this.#known, fileNotes, uploadLines: [] };
   }
 
-  /** Shows how far the uploads of the message's files are. */
   setUploadProgress(files: readonly FileProgress[]): void {
     const uploadLines = fileProgressLines(files, this.#settings.fileLimits);
     if (isDeepStrictEqual(uploadLines, this.#known.uploadLines)) return;

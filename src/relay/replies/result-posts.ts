@@ -145,7 +145,7 @@ export async function postLaterResults(context: SettledTurnContext): Promise<voi
   }
 }
 
-/** The turn that posts what `owner` claimed, even if another turn has ended since. */
+/** The turn `owner`, which posts what it claimed even if another has ended since; undefined once erased. */
 export async function postingTurn(
   { deps, turn }: SettledTurnContext,
   owner: string,
@@ -163,7 +163,6 @@ export async function claimNew(
   return deps.store.results.ofThread(turn);
 }
 
-/** The results that a turn claimed for this batch. */
 function claimedResults(
   claims: ReadonlyMap<string, ClaimedResult>,
   turn: Turn,

@@ -65,7 +65,7 @@ export function hasFailed({ status, errorMessage }: Review): boolean {
   return status === 'failed' || errorMessage !== null;
 }
 
-type ReviewRenderer = (most: number) => DisplayedReview;
+type ReviewRenderer = (mostMessages: number) => DisplayedReview;
 
 /** Reads a review, and returns what renders it; undefined while it has nothing to show. */
 async function renderReview(
@@ -102,7 +102,7 @@ async function renderReview(
   return (most) => reviewMessages(findings, most, splitter);
 }
 
-/** Posts a review, the rest of it as a file or, if Slack takes none, in further messages. */
+/** Posts a review, its rest as a file or, if Slack takes none, in more messages, or says it is too long. */
 async function postReview(context: SettledTurnContext, part: string, render: ReviewRenderer): Promise<void> {
   const posts = new IdempotentPosts(context, context.turn);
   const files = new ThreadFiles(context, context.turn);

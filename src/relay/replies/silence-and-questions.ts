@@ -22,7 +22,7 @@ export class SilenceDetector {
   /** What the agent had written (its fingerprint) when it last got something to answer. */
   #answered = '';
 
-  /** Takes note of a read: whether it shows anything new or, once for each, a silence has begun. */
+  /** Takes note of a read. Returns whether it shows anything new; once in a silence, that this has begun. */
   onRead(
     reply: ReadReply,
     limits: SilenceLimits,
@@ -42,7 +42,6 @@ export class SilenceDetector {
     return { silentMs, waiting: this.#waiting };
   }
 
-  /** What the agent has written so far. */
   get fingerprint(): string {
     return this.#fingerprint;
   }
@@ -75,7 +74,7 @@ export class SilenceDetector {
     return { wait: this.#fingerprint, quietMs: this.#quietMs };
   }
 
-  /** Names the pause for another message: a silence, a question, or `passOnMs` without anything new. */
+  /** Names the pause for a message: a silence, a question, or `passOnMs` of quiet; undefined without one. */
   pauseAfter(passOnMs: number): string | undefined {
     if (!this.#isWorking) return undefined;
     if (this.#isSilent) return `silence ${this.#silences}`;
@@ -84,7 +83,6 @@ export class SilenceDetector {
     return isQuiet ? `pause ${this.#fingerprint}` : undefined;
   }
 
-  /** For how long there has been nothing new (ms). */
   get #quietMs(): number {
     return performance.now() - this.#changedAt;
   }

@@ -26,7 +26,6 @@ import { asRendered, formSender } from './fallback-forms.ts';
 /** Attempts at a step before a file is left out. */
 const MAX_ATTEMPTS = 3;
 
-/** A file for a turn's thread. */
 export interface FileToShare {
   part: string;
   name: string;
@@ -108,8 +107,8 @@ export class ThreadFiles {
   }
 
   /**
-   * Takes a step until it succeeds, fails so that no other attempt may (`mayPass`), or has failed a few
-   * times: then the turn goes on without the file. Throws errors after which the turn must not go on.
+   * Takes a step until it succeeds. The turn goes on without the file once the step has failed a few times,
+   * or for good (not `mayPass`). Throws errors after which the turn must not go on.
    */
   async #attempt(failure: string, step: () => Promise<void>, mayPass: (error: unknown) => boolean) {
     const { lease, deps } = this.#work;
@@ -153,7 +152,7 @@ export class ThreadFiles {
     this.#staged.set(part, (await uploads.stage(file)).fileId);
   }
 
-  /** Shows the uploaded files in the thread. After an error, it settles which of them are shown. */
+  /** Shows the uploaded files. If an error tells which of them are shown, records that. Throws the error. */
   async #shareStaged(files: readonly FileToShare[]): Promise<void> {
     const staged = files.flatMap(({ part, name, title = name }) => {
       const id = this.#staged.get(part);

@@ -32,7 +32,7 @@ export function withSkippedFiles(turn: Turn, readFileIds: readonly string[] | nu
   });
 }
 
-/** Whether a note goes with a resent message: a file's own, or that it was left behind. The rest was told. */
+/** Whether a note goes with a resent message: on a file that goes along, or that one was left behind. */
 export function isNoteResent({ reason }: FileNote): boolean {
   return reason === null || reason === ('left_behind' satisfies FileReason);
 }
@@ -61,7 +61,7 @@ export function noteLists(notes: readonly FileNote[]) {
   };
 }
 
-/** Why a file is not sent: its type, or its size with the `otherBytes` of its message; undefined if it is. */
+/** Why a file may not be sent: its type, or its size with its message's `otherBytes`; undefined if it may. */
 export function reasonNotAllowed(
   file: { name: string; mime: string; sizeBytes: number },
   otherBytes: number,
@@ -83,6 +83,7 @@ export function isTypeAllowed(
   return allowedTypes.length === 0 || allowedTypes.some(matches(sent));
 }
 
+/** Whether a file has the ending (`.csv`), the MIME type (`text/csv`) or the kind of type (`image/*`). */
 function matchesType(file: { name: string; mime: string }, pattern: string): boolean {
   if (pattern.startsWith('.')) return file.name.toLowerCase().endsWith(pattern);
   const mime = file.mime.toLowerCase().split(';')[0]?.trim() ?? '';
@@ -104,9 +105,10 @@ export function refusalIn(error: unknown): FileRefusal | undefined {
   return error.cause instanceof FileRefusedError ? { reason: error.cause.reason } : undefined;
 }
 
+/** The service's errors that may be about a file, or about all that it is asked. */
 const DOUBTED = new Set(['not_found', 'not_understood', 'unavailable']);
 
-/** Why a file is left out after this error; undefined if it is tried again, or that is not about it. */
+/** Says why a file is left out after an error; undefined if it is tried again, or that is not about it. */
 export type FilePatience = ReturnType<typeof filePatience>;
 
 /**

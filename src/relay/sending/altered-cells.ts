@@ -87,6 +87,7 @@ async function readBeginning(opening: Promise<AsyncIterable<Uint8Array>>): Promi
   }
 }
 
+/** Looks for altered cells in the columns of a table as text, while its bytes pass. */
 class AlteredCellSearch {
   #columns: Column[] | undefined;
   #rows = 0;

@@ -46,7 +46,6 @@ export interface Attachments {
 /** Called with the state of all the message's files whenever one changes. */
 export type UploadProgressListener = (files: readonly FileProgress[]) => void;
 
-/** What uploading a message's files needs. */
 export interface AttachmentsUploadRequest extends UploadPlace {
   items: readonly SharedItem[];
   /** How long each file has failed, by id, over the attempts of one run. */
@@ -58,7 +57,7 @@ export interface AttachmentsUploadRequest extends UploadPlace {
 /**
  * Streams a message's files from Slack to the service, a few at a time. A file that cannot be sent gets a
  * note with the reason, and the others continue. Throws transient errors of Slack and the service: call it
- * again, and uploaded files are not uploaded twice. Throws TurnEnded if the message was deleted.
+ * again, and none is uploaded twice. Throws TurnEnded for a deleted message, or the reason of `stopSignal`.
  */
 export async function uploadAttachments(request: AttachmentsUploadRequest): Promise<Attachments> {
   const { lease, stopSignal, deps, turn } = request;
@@ -147,6 +146,7 @@ class AttachmentBatch {
     this.#showProgress(item, { state: 'over', outcome: outcome.note });
   }
 
+  /** Notes, for the message and the log, that an item is left out. */
   #omitted({ shared }: BatchItem, refusal: FileRefusal): Outcome {
     const { turn, deps } = this.#request;
     const file = shared.kind === 'file' ? shared.file : undefined;
@@ -168,7 +168,7 @@ class AttachmentBatch {
     return { reason };
   }
 
-  /** Uploads an item that is allowed. From the beginning, its size counts for the message. */
+  /** Uploads an item, or says why it is not allowed. From here on, its size counts for the message. */
   async #upload(item: BatchItem): Promise<Outcome | FileRefusal> {
     const found = await this.#sourceOf(item);
     if (typeof found === 'string') return { reason: found };
@@ -187,6 +187,7 @@ class AttachmentBatch {
     return { ...uploaded, note: { name, reason: null, sizeBytes, ...(await remark(this.#signal)) } };
   }
 
+  /** What is uploaded for an item, or why nothing is. */
   async #sourceOf(item: BatchItem): Promise<UploadSource | FileReason> {
     const { shared } = item;
     if (shared.kind === 'left_out') return shared.reason;

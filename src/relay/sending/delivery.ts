@@ -145,7 +145,7 @@ function readUnreadableResult(error: unknown): SendAnswer {
   return { id: undefined, error };
 }
 
-/** Lists the task's messages while a send is open, until ours is among them. */
+/** Lists the task's messages while a send is open, until ours is there. Once aborted, it never settles. */
 async function pollUntilListed(task: Delivery, signal: AbortSignal): Promise<SendAnswer> {
   for (;;) {
     await sleepUnlessAborted(LIST_POLL_INTERVAL_MS, signal);

@@ -9,7 +9,6 @@ import { sleepWithLease } from '../runtime/lease.ts';
 /** How often a thread checks for a file that another thread uploads (ms). */
 const CLAIM_RETRY_DELAY_MS = 500;
 
-/** A file for the service. */
 export interface UploadSource {
   /** Identifies its contents: they are uploaded once into each project. */
   id: string;
@@ -27,7 +26,6 @@ export interface UploadPlace extends ThreadWork {
   projectId: string;
 }
 
-/** What to upload. */
 export interface FileUpload {
   source: UploadSource;
   /** Ends the upload. The uploaded parts are kept for the next attempt. */

@@ -109,6 +109,7 @@ async function followLink(
   }
 }
 
+/** The linked message, or why it cannot be had. */
 async function readMessage(
   { readBack }: WorkspaceClient,
   { channel, ts, threadTs }: MessageLink,
@@ -120,7 +121,7 @@ async function readMessage(
   return threadTs === undefined ? 'link_incomplete' : 'link_gone';
 }
 
-/** The newest replies to a linked message before the question; undefined if they are not read. */
+/** The newest replies to a linked message before the question; undefined if none are to be read. */
 async function readReplies(
   { workspace: { readBack }, deps: { settings } }: ThreadWork,
   question: Message,
@@ -147,7 +148,6 @@ async function withinMs<T>(ms: number, interrupt: AbortSignal, read: (signal: Ab
   return unlessAborted(read(signal), signal).catch(valueIf(undefined, () => late.aborted));
 }
 
-/** A link to a Slack message. */
 export interface MessageLink {
   /** Its address, without what follows a question mark. */
   readonly url: string;

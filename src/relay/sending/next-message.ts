@@ -57,8 +57,8 @@ export async function nextAllowedMessage(
 }
 
 /**
- * Why a message's writer may not use the agent, if so. If Slack does not say that at once, the writer is told
- * that the message waits, after `lateAfterMs` at the latest, and the settings are read again.
+ * Why a message's writer may not use the agent, if so. If Slack does not say who they are, the writer is told
+ * that it waits, after `lateAfterMs` at the latest: then `hasWaited`, and the message may have changed.
  */
 async function denialOf(
   work: ThreadWork,

@@ -17,7 +17,6 @@ const DRAFT_PREFIX = 'draft:';
 /** Shows the progress and the Stop button while the text stands apart: the first message of the reply. */
 export const STATUS_PART = `${DRAFT_PREFIX}status`;
 
-/** A message that a reply should consist of, and the part that it is. */
 export interface PlannedMessage {
   part: string;
   message: RenderedMessage;

@@ -19,7 +19,6 @@ export interface UploadSource {
   open: (offset: number, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** Where files are uploaded, and for whom. */
 export interface UploadPlace extends ThreadWork {
   thread: Thread;
   turn: Turn;

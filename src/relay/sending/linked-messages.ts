@@ -15,7 +15,7 @@ import { closingAt } from '../access/access-policy.ts';
 import { authoredBlocksOf, type ParsedMessage, parseMessage } from '../reading/message-parser.ts';
 import { inlinesOf } from '../reading/parsed-blocks.ts';
 import type { ChannelActor } from '../runtime/control-request.ts';
-import type { ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import { isDirectChannel, WORKFLOW_STEP } from '../runtime/incoming-message.ts';
 import { throwIfInterrupted } from '../runtime/lease.ts';
 import type { LinkedMessage } from './earlier-messages.ts';
@@ -71,19 +71,15 @@ async function followLink(
   const { workspace, deps } = work;
   const { linkMs } = deps.settings;
   const { url, channel } = link;
-  const isElsewhere = channel !== message.channel;
-  const place = { workspace: workspace.id, channel };
-  const asked = { ...message, person: message.user_id };
-  const readIfAllowed = async (signal: AbortSignal) => {
-    if (isElsewhere && (await closingAt(deps, place, signal)) !== undefined) return 'link_closed';
-    return (await linkDenialFor(workspace, asked, channel)) ?? (await readMessage(workspace, link, signal));
-  };
   try {
-    const reading = withinMs(linkMs, interrupt, (signal) => retryTransient(() => readIfAllowed(signal)));
+    const readOnce = (signal: AbortSignal) => readIfAllowed(work, message, link, signal);
+    const reading = withinMs(linkMs, interrupt, (signal) => retryTransient(() => readOnce(signal)));
     const read = (await reading) ?? 'link_late';
     if (typeof read === 'string') return read;
+    // The message counts as read even if its channel's name and its thread are not known in time.
     const readChannel = (signal: AbortSignal) => workspace.people.channel(channel, signal);
-    const naming = isElsewhere ? withinMs(linkMs, interrupt, readChannel) : undefined; // Throws no SlackError.
+    const isElsewhere = channel !== message.channel;
+    const naming = isElsewhere ? withinMs(linkMs, interrupt, readChannel) : undefined;
     const readThread = (signal: AbortSignal) => readReplies(work, message, link, read, signal);
     const readingThread = withinMs(linkMs, interrupt, readThread).catch((err: unknown) => {
       deps.log.info({ err, channel }, 'the thread of a linked message was not read');
@@ -109,13 +105,19 @@ async function followLink(
   }
 }
 
-/** The linked message, or why it cannot be had. */
-async function readMessage(
-  { readBack }: WorkspaceClient,
+/** Reads a linked message; or says why it may not be read, or is not there. */
+async function readIfAllowed(
+  { workspace, deps }: ThreadWork,
+  message: Message,
   { channel, ts, threadTs }: MessageLink,
   signal: AbortSignal,
-): Promise<ThreadMessage | 'link_gone' | 'link_incomplete'> {
-  const read = await readBack.message({ channel, threadTs, ts, signal });
+): Promise<ThreadMessage | FileReason> {
+  const isElsewhere = channel !== message.channel;
+  if (isElsewhere && (await closingAt(deps, { workspace: workspace.id, channel }, signal)) !== undefined)
+    return 'link_closed';
+  const denial = await linkDenialFor(workspace, { ...message, person: message.user_id }, channel);
+  if (denial !== undefined) return denial;
+  const read = await workspace.readBack.message({ channel, threadTs, ts, signal });
   if (read !== undefined) return read.subtype === 'tombstone' ? 'link_gone' : read;
   // A reply is only found with its thread.
   return threadTs === undefined ? 'link_incomplete' : 'link_gone';

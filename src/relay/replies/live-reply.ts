@@ -50,7 +50,7 @@ export class LiveReply {
   /** Why Slack has no place for the reply, once that is known. */
   unreachable: SlackError | undefined;
 
-  /** `first`: what a turn has that began here. */
+  /** `first`: of a turn that began in this process. */
   constructor(work: TurnWork, state: ReplyState, first: FirstReply | undefined) {
     this.#work = work;
     const turn = turnLocationOf(work.row.turn);

@@ -128,7 +128,7 @@ export class ReplyState {
     return isOver && phase === 'done' && !plansFirst && !mayBeAnswered && endsWithQuestion(blocks);
   }
 
-  /** The thread has the figures below the answer, which names them in words. */
+  /** Has the answer name its figures in words, because the thread has them below it. */
   showFiguresBelow(): void {
     const paths = [...(this.#known.figures?.keys() ?? [])];
     this.update({ figures: new Map(paths.map((path) => [path, null])) });
@@ -185,7 +185,7 @@ export class ReplyState {
     return { length: this.answer.length, fingerprint: this.silence.fingerprint };
   }
 
-  /** A message was passed on to the silent agent, whose silence starts over. */
+  /** A message was passed on to the silent agent, which had written `before`: its silence starts over. */
   onPassedOn(writer: string, notes: readonly FileNote[], before: AnswerProgress): void {
     this.silence.onAnswered(before.fingerprint);
     this.#lengthAsked = before.length;

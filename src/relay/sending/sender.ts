@@ -330,7 +330,7 @@ export class Sender {
     });
   }
 
-  /** After **Try again** leaves the task, once: the message is frozen anew, and quotes it. Else false. */
+  /** After **Try again**, once, leaves the task: the message is frozen anew and quotes it. Else false. */
   async #leaveTask(taskId: string): Promise<boolean> {
     const { resends_turn_id } = await messageOfTurn(this.#work, this.#turn);
     if (resends_turn_id === null || this.#left.has('task')) return false;

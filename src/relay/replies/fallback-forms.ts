@@ -78,8 +78,9 @@ export function formSender(work: FormWork, turn: { id: string }, onPicturesRefus
       if (candidate !== undefined && refusedDigests.has(messageDigest(candidate))) continue;
       try {
         const value = await countFaults(part, () => send(form));
-        rememberRefusedBlocks(work, refusedBlocks, wholeInForm());
-        if (hasPicture(whole()) && !hasPicture(wholeInForm())) onPicturesRefused?.();
+        const accepted = wholeInForm();
+        rememberRefusedBlocks(work, refusedBlocks, accepted);
+        if (hasPicture(whole()) && !hasPicture(accepted)) onPicturesRefused?.();
         return value;
       } catch (err) {
         if (!(err instanceof PayloadRefusedError)) throw err;

@@ -23,7 +23,8 @@ function workspaceWithout(...refused: string[]) {
   const sent: string[] = [];
   const counted: string[] = [];
   const deps = { log: silentLog, onBlockRefused: (block: string) => counted.push(block) };
-  const sendForm = formSender({ deps, workspace }, { id: turnId });
+  const onPicturesRefused = vi.fn();
+  const sendForm = formSender({ deps, workspace }, { id: turnId }, onPicturesRefused);
   const send = (one: RenderedMessage) =>
     sendForm(
       'reply:0',
@@ -39,7 +40,7 @@ function workspaceWithout(...refused: string[]) {
           );
       },
     );
-  return { send, sent, counted };
+  return { send, sent, counted, onPicturesRefused };
 }
 
 describe('a message that Slack refuses', () => {
@@ -73,6 +74,28 @@ describe('a message that Slack refuses', () => {
     await other.send(message('plan'));
     await other.send(message('data_table', thumbs));
     expect(other.sent.at(-1)).toBe('data_table markdown context_actions');
+  });
+
+  test('tells of refused pictures only if it was taken without them', async () => {
+    const picture = { type: 'image' as const, image_url: 'https://example.org/a.png', alt_text: 'A' };
+    const withoutPicture = { text: 'a', blocks: [markdown] };
+    const withPicture = {
+      text: 'a',
+      blocks: [markdown, picture],
+      simpler: { without: 'image' as const, message: withoutPicture },
+    };
+    const whole = {
+      text: 'a',
+      blocks: [plan, markdown, picture],
+      simpler: { without: 'plan' as const, message: withPicture },
+    };
+    const onlyPlan = workspaceWithout('plan');
+    await onlyPlan.send(whole);
+    expect(onlyPlan.sent).toEqual(['plan markdown image', 'markdown image']);
+    expect(onlyPlan.onPicturesRefused).not.toHaveBeenCalled();
+    const onlyPicture = workspaceWithout('image');
+    await onlyPicture.send(withPicture);
+    expect(onlyPicture.onPicturesRefused).toHaveBeenCalledOnce();
   });
 
   test('keeps its formatting where only the list of its sources is refused', async () => {

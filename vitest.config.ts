@@ -11,7 +11,10 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } },
     // What does not happen in time on a busy machine is tried once more, and named by CI; a wrong value never is.
-    retry: { count: 1, condition: /did not happen|timed out in|did not succeed in time/i },
+    retry: {
+      count: 1,
+      condition: /did not happen|timed out in|did not succeed in time|connection timeout|timeout expired/i,
+    },
     // Far more than two cores need, because tests wait five times as long as they compute; each further one costs its start.
     maxWorkers: 6,
     // What a test makes is garbage soon, and there is much of it: with room for it, collecting costs less.

@@ -134,7 +134,7 @@ export class PassingOn {
     // Without the lease the turn may belong to the process that has the thread now.
     if (lease.remainingMs() <= 0) throw error;
     if (isInterruption(error, 'not_accepting') && !row.isInDoubt) {
-      await this.#requeueMessage(turn);
+      await this.#requeueAndShow(turn);
       return 'used_up';
     }
     if (!(error instanceof TurnEnded)) throw error;
@@ -150,18 +150,18 @@ export class PassingOn {
     return 'open';
   }
 
-  /** Tells a writer why nothing of a message can be sent; if it was edited since, it waits again. */
+  /** Ends a turn that can send nothing; if its message was edited since, that waits again. Tells who wrote it. */
   async #refuse(row: TurnRow, messageAsRead: WholeMessage, { outcome, sentence }: TurnEnded): Promise<void> {
     const { deps } = this.#work;
     const { turn } = row;
-    const found = await closeIfUnchanged(deps, turn, messageAsRead);
-    if (found === 'changed') return void (await requeueMessage(deps, turn));
+    const fate = await closeIfUnchanged(deps, turn, messageAsRead);
+    if (fate === 'changed') return void (await requeueMessage(deps, turn));
     const lines = fileNoteLines(turn.file_notes ?? [], deps.settings.fileLimits);
-    if (found === 'closed') notifyWriter(deps, messageAsRead, [sentence ?? '', ...lines].join('\n'));
-    await row.write((rest) => deps.store.turns.finish(turn, found === 'closed' ? outcome : found, rest));
+    if (fate === 'closed') notifyWriter(deps, messageAsRead, [sentence ?? '', ...lines].join('\n'));
+    await row.write((rest) => deps.store.turns.finish(turn, fate === 'closed' ? outcome : fate, rest));
   }
 
-  async #requeueMessage(turn: Turn): Promise<void> {
+  async #requeueAndShow(turn: Turn): Promise<void> {
     const isWaiting = await requeueMessage(this.#work.deps, turn);
     if (!isWaiting || this.#hasEnded) return;
     this.#options.onRequeued();

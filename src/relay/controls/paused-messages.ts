@@ -153,7 +153,7 @@ async function noticeOf({ store }: NoticeDeps, { workspace }: ThreadKey, id: str
   return (await store.posts.ofTurn({ workspace, id })).get(NOTICE_PART);
 }
 
-/** Finishes a turn, once the notice of its pause, if there is one, says how many messages wait by then. */
+/** Finishes a turn. If it paused its thread, only once the notice tells how many messages wait by then. */
 export async function postPausedNoticeAndFinish(
   deps: NoticeDeps,
   posts: Pick<IdempotentPosts, 'post' | 'update'>,
@@ -162,21 +162,21 @@ export async function postPausedNoticeAndFinish(
 ): Promise<void> {
   const finishIfNoPause = (store: Store) => store.turns.finishUnlessPausing(turn, outcome, last);
   if (await finishIfNoPause(deps.store)) return;
-  for (let shown = 0; ; ) {
-    const waiting = await deps.store.transaction(async (store) => {
+  for (let countShown = 0; ; ) {
+    const countOrFinished = await deps.store.transaction(async (store) => {
       await store.threads.lock(turn);
       if (await finishIfNoPause(store)) return 'finished';
       const { length } = await store.pausedThreads.waitingMessages(turn);
-      if (length !== shown) return length;
+      if (length !== countShown) return length;
       if (length === 0) await store.pausedThreads.resume(turn, turn.id);
       await store.turns.finish(turn, outcome, last);
       return 'finished';
     });
-    if (waiting === 'finished') return;
-    const notice = await renderNotice(deps, turn, turn.id, waiting);
-    if (notice !== undefined && shown === 0) await posts.post(NOTICE_PART, notice, 'notice');
+    if (countOrFinished === 'finished') return;
+    const notice = await renderNotice(deps, turn, turn.id, countOrFinished);
+    if (notice !== undefined && countShown === 0) await posts.post(NOTICE_PART, notice, 'notice');
     else if (notice !== undefined) await posts.update(NOTICE_PART, notice, [asRendered]);
-    shown = waiting;
+    countShown = countOrFinished;
   }
 }
 

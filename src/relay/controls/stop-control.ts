@@ -78,13 +78,13 @@ export class StopControl {
     const notStopped = (outcome: ControlOutcome) => ({ outcome, sent: [] });
     const asked = request.turn ?? (await turnOf(store, request));
     if (asked === undefined) return notStopped('unknown');
-    const running = await this.#runningTurnFor(asked);
-    const isBackground = hasSettled(running);
-    if (isBackground && !(await this.#mayWorkInBackground(running))) return notStopped('over');
-    const use = useOnTurn(running, person, control);
-    if (!(await mayUseControl(this.#deps, use))) return notStopped('refused');
-    const recording = this.#recordRequest(running, request, isBackground);
+    const toStop = await this.#turnToStop(asked);
+    const isBackground = hasSettled(toStop);
+    if (isBackground && !(await this.#mayWorkInBackground(toStop))) return notStopped('over');
+    if (!(await mayUseControl(this.#deps, useOnTurn(toStop, person, control)))) return notStopped('refused');
+    const recording = this.#recordRequest(toStop, request, isBackground);
     const isTakenOver = (error: unknown) => isInterruption(error, 'taken_over');
+    // Neither stops nor sends: the turn is over, or another press has sent what `instead` would send.
     const recorded = await recording.catch(valueIf(undefined, isTakenOver));
     if (recorded === undefined) return notStopped('over');
     const { kind, turn, sent } = recorded;
@@ -97,7 +97,7 @@ export class StopControl {
   }
 
   /** The turn to stop: the running one, if it has passed this turn's message on, else this turn. */
-  async #runningTurnFor(turn: Turn): Promise<Turn> {
+  async #turnToStop(turn: Turn): Promise<Turn> {
     if (turn.passed_on_by_turn_id === null || isOver(turn)) return turn;
     const running = await this.#deps.store.turns.get(turn.workspace, turn.passed_on_by_turn_id);
     return running === undefined || hasSettled(running) ? turn : running;

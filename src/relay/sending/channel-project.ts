@@ -114,7 +114,10 @@ async function projectDetails(workspace: WorkspaceClient, thread: Pick<Thread, '
   return { title: channel.name ?? thread.channel, description: channel.purpose };
 }
 
-/** The setting with which a project or its texts stay as people chose them when the channel is renamed. */
+/**
+ * Whether a channel's project is named after the channel once people chose a `project` ('': as before) or typed
+ * `texts`: null for a chosen one (only a project of the channel's own is), false for typed texts.
+ */
 export function nameSyncOnceChosen(project: string, texts: object): Partial<Settings> {
   if (project !== '') return { sync_project_name: null };
   return Object.keys(texts).length > 0 ? { sync_project_name: false } : {};

@@ -246,12 +246,12 @@ export class Sender {
     const none: Attachments = { attached_file_ids: [], notes: [], uploadedBytes: 0 };
     // A resent message goes with the files that are at the service already.
     if (resent !== undefined) return none;
+    // An earlier attempt may have left notes on files that an edit took away: they are replaced.
     if (![items, notes, this.#turn.file_notes].some((list) => list?.length)) return none;
     const uploaded = items.length === 0 ? none : await this.#upload(items);
     const attachments = { ...uploaded, notes: [...uploaded.notes, ...notes] };
     this.#work.state?.setFileNotes(attachments.notes);
-    const { notes: file_notes, uploadedBytes: uploaded_bytes } = attachments;
-    await this.#work.row.record({ file_notes, uploaded_bytes });
+    await this.#work.row.record({ file_notes: attachments.notes, uploaded_bytes: attachments.uploadedBytes });
     return attachments;
   }
 

@@ -20,9 +20,9 @@ export interface FollowedReply extends AskedMessage {
 }
 
 /**
- * Follows a turn's reply until it has settled. Meanwhile passes the thread's waiting messages on to a run
- * that pauses. Then shows the reply's final state and records its outcome. Returns whether the task of an
- * answer goes on working. Throws TurnEnded if the task settles without a reply.
+ * Follows a turn's reply until it or its task has settled, and meanwhile passes waiting messages on to a run
+ * that pauses. Then shows the final state and records its outcome. Returns whether the task of an answer goes
+ * on working. Throws TurnEnded if no reply is found.
  */
 export async function followReply(
   context: TurnContext,
@@ -33,19 +33,21 @@ export async function followReply(
     state.update({ plansFirst: true, buttonUse: await buttonUse(deps, context.turn) });
   const writers = new Set<string>();
   // Who had a message sent again is said where they pressed: in the reply to the message's first turn.
-  const showAskers = async () => (resendsTurnId === null ? nameAskers(context, writers) : undefined);
+  const showAskersUnlessResent = async () =>
+    resendsTurnId === null ? nameAskers(context, writers) : undefined;
   const showAskersSoon = () =>
-    inBackground(showAskers(), deps.log, 'could not name whose question a reply answers');
+    inBackground(showAskersUnlessResent(), deps.log, 'could not name whose question a reply answers');
   showAskersSoon();
   const passingOn = context.allowPassingOn(showPassingOn(context, writers, showAskersSoon));
   try {
     const reader = await findAndMakeReader(context, replyId);
     const settled = await context.withRetry(() => reader.readToEnd());
+    // The reader may have taken another reply for the message's than the service had named.
     if (context.turn.assistant_message_id !== reader.replyId)
       await context.row.record({ assistant_message_id: reader.replyId });
-    if (!settled.hasSettled) deps.log.warn({ turn: context.turn.id }, 'a task settled without its reply');
+    if (!settled.hasSettled) deps.log.warn({ turn: context.turn.id }, 'a task settled before its reply did');
     await passingOn.stop();
-    await context.withRetry(showAskers);
+    await context.withRetry(showAskersUnlessResent);
     const hasPassedOn = passingOn.passedOnCount > 0;
     return await showSettledReply(context, reader, { ...settled, hasPassedOn, resendsTurnId, isFromForm });
   } finally {

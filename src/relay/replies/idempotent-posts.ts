@@ -20,7 +20,7 @@ export interface PartEdit extends PartWait, Pick<EditRequest, 'permit'> {
   onShown?: (message: RenderedMessage) => void;
 }
 
-/** `left_out`: no permit came in time. `done`: it shows the latest state, or there is nothing to edit. */
+/** `left_out`: no permit came in time. `done`: it shows the latest state, or no edit can show it. */
 export type EditOutcome = 'done' | 'left_out';
 
 /** What a post is sent with beside its message. */

@@ -75,7 +75,7 @@ export function followUpJobs(deps: RelayDeps): JobKind {
   };
 }
 
-/** Checks a task once, and posts what is new. `quiet`, too, if task or thread cannot be reached now. */
+/** Checks a task once, and posts what is new. `quiet`, too, where task, thread or workspace is not to be found now. */
 async function checkOnce(
   deps: RelayDeps,
   job: Job,

@@ -131,7 +131,7 @@ async function takeOver(work: ThreadWork, open: Turn): Promise<Turn> {
 /** Begins the thread's next turn. Leaves out messages beyond a quota; undefined if no other waits. */
 async function beginNextTurn(work: ThreadWork, thread: ThreadWithWork) {
   const { orphanReplies, backfills } = work.deps.store;
-  // What people wrote before they mentioned the bot is read back first: what waits is held meanwhile.
+  // Replies whose events overtook the thread's first mention are asked for first: what waits is held meanwhile.
   const [orphan] = thread.has_orphan_replies ? await orphanReplies.after(thread, thread.adopted_ts) : [];
   if (orphan !== undefined) await backfills.addOrphanReplies(thread, orphan);
   for (;;) {

@@ -44,6 +44,9 @@ export function registerButtons(context: ListenerContext, handlers: Partial<Butt
   });
 }
 
+/** A direct message about a press that failed is sent within this time (ms), or not at all. */
+const SAY_FAILURE_MS = 10_000;
+
 type ButtonListener = (args: SlackActionMiddlewareArgs) => Promise<void>;
 
 function isPressed(id: string): id is PressedId {
@@ -84,7 +87,9 @@ function buttonListener(
       })
       .catch(async (error: unknown) => {
         const text = failureText(error);
-        if (location === undefined) await sendDirectMessage(deps, press, text);
+        // A permit for it needs the database: later, nobody knows what it is about.
+        const soon = AbortSignal.timeout(SAY_FAILURE_MS);
+        if (location === undefined) await sendDirectMessage(deps, press, text, soon);
         else await respond({ response_type: 'ephemeral', replace_original: false, text });
         throw error;
       });

@@ -32,14 +32,19 @@ export function trySendEphemeral(
   inBackground(sendEphemeral(deps, target, content), deps.log, 'could not post an ephemeral message');
 }
 
-/** Sends a person a sentence in a direct message, as text; nothing if the app is no longer installed. Throws a SlackError. */
+/**
+ * Sends a person a sentence in a direct message, as text; nothing if the app is no longer installed, or once `signal` is
+ * aborted. Throws a SlackError.
+ */
 export async function sendDirectMessage(
   deps: Pick<RelayDeps, 'workspace'>,
   { workspace, person }: WorkspaceActor,
   text: string,
+  signal?: AbortSignal,
 ): Promise<void> {
   const posting = deps.workspace(workspace)?.posting;
   if (posting === undefined) return;
   const channel = await posting.openDm(person);
-  await posting.post({ channel, message: plainMessage(text), key: randomUUID(), kind: 'notice' });
+  if (signal?.aborted === true) return;
+  await posting.post({ channel, message: plainMessage(text), key: randomUUID(), kind: 'notice', signal });
 }

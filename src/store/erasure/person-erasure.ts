@@ -100,16 +100,16 @@ function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
   ];
 }
 
-/** Of an attachment: whether it, or what is attached to it, quotes the person, or it has a file of theirs. */
-const IS_THEIR_QUOTE = `@.author_id == $person || @.files[*].user == $person || @.attachments[*].author_id == $person
+/** Of an attachment: whether it, or what is attached to it, quotes the person. */
+const IS_THEIR_QUOTE = `@.author_id == $person || @.attachments[*].author_id == $person
   || @.message_blocks[*].message.attachments[*].author_id == $person`;
 
 /** Whether stored content quotes a person: it is about a message of theirs, or a message or file of theirs is attached. */
 function quotes(column: string, person: string): RawBuilder<boolean> {
   const isQuoted = sql.raw(IS_THEIR_QUOTE);
   return sql`jsonb_path_exists(${sql.ref(column)}, '$ ? (@.about.user == $person
-    || @.files[*].user == $person || exists (@.attachments[*] ? (${isQuoted}))
-    || @.about.files[*].user == $person || exists (@.about.attachments[*] ? (${isQuoted})))', ${only(person)})`;
+    || @.files[*].user == $person || exists (@.attachments[*] ? (@.files[*].user == $person || ${isQuoted}))
+    || @.about.files[*].user == $person || exists (@.about.attachments[*] ? (@.files[*].user == $person || ${isQuoted})))', ${only(person)})`;
 }
 
 /** Stored content without what it quotes of a person. */
@@ -117,9 +117,16 @@ function contentWithoutQuotes(person: string): RawBuilder<unknown> {
   let left: RawBuilder<unknown> = sql`
     case when content -> 'about' ->> 'user' = ${person} then content - 'about' else content end`;
   for (const list of ['attachments', 'files', 'about,attachments', 'about,files']) {
-    const isTheirs = sql.raw(list.endsWith('files') ? '@.user == $person' : IS_THEIR_QUOTE);
-    const others = sql`'$.${sql.raw(list.replace(',', '.'))}[*] ? (!(${isTheirs}))'`;
-    left = sql`jsonb_set(${left}, '{${sql.raw(list)}}', jsonb_path_query_array(content, ${others}, ${only(person)}), false)`;
+    const isFiles = list.endsWith('files');
+    const isTheirs = sql.raw(isFiles ? '@.user == $person' : IS_THEIR_QUOTE);
+    const path = sql`'$.${sql.raw(list.replace(',', '.'))}[*] ? (!(${isTheirs}))'`;
+    const others = sql`jsonb_path_query_array(content, ${path}, ${only(person)})`;
+    // An attachment of others stays, without the person's files.
+    const withoutFiles = sql`(
+      select coalesce(jsonb_agg(jsonb_set(one, '{files}', jsonb_path_query_array(
+        one, '$.files[*] ? (!(@.user == $person))', ${only(person)}), false) order by place), '[]')
+      from jsonb_array_elements(${others}) with ordinality as listed (one, place))`;
+    left = sql`jsonb_set(${left}, '{${sql.raw(list)}}', ${isFiles ? others : withoutFiles}, false)`;
   }
   return left;
 }
@@ -170,7 +177,8 @@ function eraseRepeats(workspace: string, person: string): RawBuilder<unknown> {
     ), titles as (
       update threads set task_title = null from theirs join turns on turns.workspace = ${workspace} and turns.id = theirs.id
       where ${sameThread('turns', 'threads')} and case when threads.task_id is null then threads.task_intended_at is null
-        else turns.task_id = threads.task_id and not exists (
+        -- A turn before it may be deleted already.
+        else turns.task_id = threads.task_id and turns.started_at <= threads.task_started_at and not exists (
           select from turns as earlier where ${sameThread('earlier', 'turns')} and earlier.id < turns.id
             and earlier.task_id = turns.task_id) end
     ), questions as (

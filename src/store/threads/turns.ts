@@ -219,8 +219,10 @@ export class Turns extends Queries {
         update threads set last_used_at = now(), ${startedTaskId === null ? sql`` : sql`${taskBinding(startedTaskId)}, `}
           task_title = coalesce(${title ?? null}::text, task_title),
           participant_ids = case
-            when ${message.resends_turn_id !== null} or ${message.user_id} = any(participant_ids) then participant_ids
-            else participant_ids || ${message.user_id}::text end
+            when writer.id is null or writer.id = any(participant_ids) then participant_ids
+            else participant_ids || writer.id end
+        from (select nullif(case when ${message.resends_turn_id}::uuid is null then ${message.user_id}::text
+          else (select asked_by from turns where workspace = ${turn.workspace} and id = ${message.resends_turn_id}) end, '') as id) as writer
         where ${inThread(turn)} and exists (select from frozen))`;
     const only = sql`exists (select from frozen)`;
     return this.#recordStep(turn, content, { also: [steps], only, startedTaskId });

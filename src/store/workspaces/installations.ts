@@ -221,7 +221,7 @@ function apiKeyDeletion(workspaces: RawBuilder<unknown>) {
     where encrypted_api_key is not null and workspace in (select workspace from gone)`;
 }
 
-/** How long ago (s) a bot may have received events that still runs: it records that every 10 s. */
+/** How long ago (s) a bot may have received events that still runs: it records that every 15 s. */
 const RUNNING_SECONDS = 30;
 
 /** The Slack workspaces that the bot is installed in. */
@@ -242,7 +242,7 @@ export class Workspaces extends Queries {
         bot_id = excluded.bot_id, installation_id = null, uninstalled_at = null, access_revoked_at = null,
         -- Messages from the time without the app are not read back.
         last_receiving_at = case when workspaces.uninstalled_at is null then workspaces.last_receiving_at end`);
-    const refusal = `Another bot of ${row.name} used this database seconds ago: set DATABASE_URL to one for this bot alone.`;
+    const refusal = `Another bot of ${row.name} used this database seconds ago: stop that bot and wait half a minute, or set another DATABASE_URL.`;
     if (!isSaved) throw new StoreError('denied', refusal);
   }
 

@@ -82,6 +82,52 @@ describe.concurrent('of a forgotten person', () => {
     expect(left).toContain('is that so?');
   });
 
+  test('a task stays whose first message another person sent again, and so does its title', async () => {
+    const { channel, person } = place('mona');
+    const fault = { kind: 'status', status: 422 } as const;
+    scene.agent.faults.add({ call: /^POST .*\/tasks$/, about: 'what is a codon?', fault, times: 1 });
+    const root = scene.ask(channel, 'what is a codon?');
+    await scene.finished(channel, root);
+    const { ts } = await scene.messageWithButton(channel, root, 'retry');
+    await slack.click({ person: scene.ada, channel, ts, actionId: 'retry' });
+    const thread = { workspace, channel: channel.id, thread_ts: root.ts };
+    await scene.until('it is sent', async () => (await store.threads.getOrThrow(thread)).task_id !== null);
+    await said(channel, root, 'and how long is it?', { person });
+    expect((await store.threads.getOrThrow(thread)).participant_ids).toEqual([scene.ada.id, person.id]);
+    expect(await store.tasks.joinedBy(workspace, person.id)).toMatchObject([{ alone: false }]);
+    await forget(person);
+    expect((await store.threads.getOrThrow(thread)).task_title).toBe('what is a codon?');
+  });
+
+  test('the words of another person stay that had a file of theirs', async () => {
+    const { channel, person, file } = place('nora');
+    const shared = slack.say({ person, channel, text: 'look', ...file });
+    const { fileIds = [] } = shared;
+    const again = slack.say({
+      person: scene.grace,
+      channel,
+      text: 'words of grace',
+      existingFileIds: fileIds,
+    });
+    const root = scene.ask(channel, 'what of that?', { forwards: { channel, ts: again.ts } });
+    await scene.finished(channel, root);
+    await forget(person);
+    const left = await rowsOf(channel);
+    expect(left).not.toMatch(new RegExp(`counts of nora|${person.id}`));
+    expect(left).toContain('words of grace');
+  });
+
+  test("a title stays that another person's first message gave, though that turn is deleted", async () => {
+    const { channel, person } = place('olga');
+    const root = scene.ask(channel, 'what is a genome?');
+    await scene.finished(channel, root);
+    await said(channel, root, 'and how large is it?', { person });
+    const first = store.db.deleteFrom('turns').where('channel', '=', channel.id);
+    await first.where('message_ts', '=', root.ts).execute();
+    await forget(person);
+    expect(await rowsOf(channel)).toContain('"task_title":"what is a genome?"');
+  });
+
   test("the title is gone that they gave a task in another person's thread, and no other", async () => {
     const { channel, person } = place('lena');
     const begun = ['what is an exon?', 'what is an intron?'].map((text) => scene.ask(channel, text));

@@ -51,10 +51,7 @@ export async function lookUpNames(
   return lookUpReferences(scope, [...people, ...inlines], people.length + MAX_NAMES);
 }
 
-/**
- * Looks up the names of the first people and channels among inline elements, each once. The others keep their ids. A name
- * that several of them have, or that ends like our own notes behind names, is followed by the id.
- */
+/** Looks up the names of the first people and channels among inline elements, each once. The others keep their ids. */
 export async function lookUpReferences(
   { people, channel }: NameScope,
   inlines: readonly ParsedInline[],
@@ -71,16 +68,23 @@ export async function lookUpReferences(
     },
   };
   const named = [...kinds].slice(0, most).map(async ([id, kind]) => [id, await nameOf[kind](id)] as const);
-  const all = (await Promise.all(named)).flatMap(([id, name]) => (name === undefined ? [] : [{ id, name }]));
-  const byLook = Map.groupBy(all, ({ id, name }) => `${kinds.get(id)} ${asSeen(name)}`);
+  return new Map(
+    (await Promise.all(named)).flatMap(([id, name]) => (name === undefined ? [] : [[id, name]])),
+  );
+}
+
+/** Names as the agent reads them: the id follows one that several have, or that ends like a note of ours or an id. */
+export function toldApart(names: DisplayNames): DisplayNames {
+  const byLook = Map.groupBy(names, ([id, name]) => `${/^[UW]/.test(id) ? '@' : '#'}${asSeen(name)}`);
   const told = [...byLook].flatMap(([look, same]) => {
-    const isClear = same.length === 1 && !/\((?:you|app)\)$/.test(look);
-    return same.map(({ id, name }) => [id, isClear ? name : `${name} (${id})`] as const);
+    const isClear = same.length === 1 && !/\((?:you|app|[uw](?=[a-z]*\d)[a-z0-9]{6,})\)$/.test(look);
+    return same.map(([id, name]) => [id, isClear ? name : `${name} (${id})`] as const);
   });
   return new Map(told);
 }
 
 /** A name without what people do not see of it, so that those that look the same are the same. */
 function asSeen(name: string): string {
-  return toOneLine(name.normalize('NFKC').replace(/\p{Cf}/gu, '')).toLowerCase();
+  const seen = name.normalize('NFKC').replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '');
+  return toOneLine(seen.replace(/\s+/g, ' ')).toLowerCase();
 }

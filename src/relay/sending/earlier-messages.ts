@@ -7,7 +7,7 @@ import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { isAtService } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import { type DisplayNames, lookUpNames, NO_NAMES } from '../reading/display-names.ts';
+import { type DisplayNames, lookUpNames, NO_NAMES, toldApart } from '../reading/display-names.ts';
 import { addresseeOf, readMentions } from '../reading/listening.ts';
 import { fileNamesOf, type ParsedMessage, parseMessage } from '../reading/message-parser.ts';
 import { blockquote, inlinesToMarkdown, readableText } from '../reading/message-to-markdown.ts';
@@ -114,7 +114,8 @@ export async function withFormerTasks(
   const { deps, workspace } = work;
   const { maxTranscriptMessages: maxMessages, maxTranscriptCharacters: maxCharacters } = deps.settings;
   const { messages, missing, quotedIds } = await readFormerTasks(work, thread, taskId, message);
-  const names = await lookUpNames({ people: workspace.people, channel: message.channel }, ...messages);
+  const scope = { people: workspace.people, channel: message.channel };
+  const names = toldApart(await lookUpNames(scope, ...messages));
   const { userId: botUserId } = workspace.bot;
   const transcript = buildTranscript({ messages, missing, names, botUserId, maxMessages, maxCharacters });
   const whole = withQuotation(transcript, prompt);
@@ -273,17 +274,18 @@ function quotedPart(count: number, left: number, missing: TranscriptOptions['mis
   return `${newest}, ${left === 1 ? '1 older message' : `${left} older messages`} left out`;
 }
 
-/** A line that could be taken for the first one of another entry. */
-const LIKE_AN_ENTRY = /^(?=(?:\*\*|__).+(?:\*\*|__), \d{4}-\d\d-\d\d \d\d:\d\d)/gm;
+/** A quoted line that could be taken for the first one of another entry. */
+const LIKE_AN_ENTRY = /^> (?=[^\S\n]*(?:\*\*|__).+(?:\*\*|__),\s\d{4}-\d\d-\d\d \d\d:\d\d:(?!\d))/gm;
 
 function transcriptEntry(message: ParsedMessage, options: TranscriptOptions): string {
-  const text = readableText(message, options.names, options.botUserId).replace(LIKE_AN_ENTRY, '> ');
+  const text = readableText(message, options.names, options.botUserId);
   const files = fileNamesOf(message).map(toOneLine).join(', ');
   const heading = [`**${writerForAgent(message, options)}**`, timeOfTs(message.ts ?? '')]
     .filter((part) => part !== '')
     .join(', ');
-  const parts = [`${heading}:`, text, files === '' ? '' : `[files: ${files}]`];
-  return blockquote(parts.filter((part) => part !== '').join('\n'));
+  const said = blockquote(text).replace(LIKE_AN_ENTRY, '> > ');
+  const parts = [blockquote(`${heading}:`), said, files === '' ? '' : blockquote(`[files: ${files}]`)];
+  return parts.filter((part) => part !== '').join('\n');
 }
 
 /** A message's writer as the agent reads it, on one line. */

@@ -7,7 +7,7 @@ import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { FileNote, Message, SlackTs, TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import type { MessageUpdate, WholeMessage } from '../../store/threads/messages.ts';
-import { lookUpNames } from '../reading/display-names.ts';
+import { lookUpNames, toldApart } from '../reading/display-names.ts';
 import { isMessagePreview } from '../reading/message-attachments.ts';
 import {
   blocksOf,
@@ -185,7 +185,7 @@ async function composeMessage(
   const pointed = await readPointedMessages(work, thread, read);
   const { own, more, before, linked, unsentTs, notes } = pointed;
   const others = [...before, ...linked.flatMap((one) => [one.message, ...one.replies])];
-  const names = await lookUpNames(scope, own, ...more, ...others);
+  const names = toldApart(await lookUpNames(scope, own, ...more, ...others));
   const asked = askedIn(read.message, pointed, { names, botUserId, taskOptions });
   const { text, title, choices } = asked;
   const quotedIds = [...new Set([own, ...more, ...others].flatMap(writersOf))];

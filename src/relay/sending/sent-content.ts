@@ -5,7 +5,7 @@ import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { isFrozen } from '../../store/threads/turn-phase.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
-import { lookUpReferences } from '../reading/display-names.ts';
+import { lookUpReferences, toldApart } from '../reading/display-names.ts';
 import { referencePiece } from '../reading/parsed-blocks.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
@@ -169,9 +169,10 @@ async function withWriters(
   const others = thread.participant_ids.filter((writer) => writer !== message.user_id);
   if (others.length === 0) return { text, ids: [] };
   const [first, ...more] = await deps.store.messages.writersTo(thread, taskId);
-  const writers = [message.user_id, first ?? message.user_id, ...others];
+  // Of the others, only two are compared: nobody waits for the names of a large thread.
+  const writers = [message.user_id, first ?? message.user_id, ...more.slice(0, 1)];
   const pieces = writers.map((id) => referencePiece('person', id));
-  const names = await lookUpReferences({ people, channel: message.channel }, pieces);
+  const names = toldApart(await lookUpReferences({ people, channel: message.channel }, pieces));
   const named = withWriterName(text, names.get(message.user_id) ?? '');
   const isSecondWriter = first !== undefined && first !== message.user_id && more.length === 0;
   if (!isSecondWriter) return { text: named, ids: [] };

@@ -86,6 +86,10 @@ const MAX_TEXT_BYTES = 3_000;
 export function fallbackText(markdown: string): string {
   const readable = markdown
     .slice(0, MAX_TEXT_BYTES * 2)
+    // In code a reference is what it says.
+    .replace(/^[ \t]*(`{3,}|~{3,})[\s\S]*?(?:^[ \t]*\1|$(?![\s\S]))|`[^`\n]+`/gm, (code) =>
+      code.replaceAll('&', '&amp;'),
+    )
     .replace(/^[ \t]*(?:`{3,}|~{3,})[^\n]*\n?/gm, '')
     .replace(/^(\s*)#{1,6} +/gm, '$1')
     .replace(

@@ -177,8 +177,12 @@ function eraseRepeats(workspace: string, person: string): RawBuilder<unknown> {
     ), titles as (
       update threads set task_title = null from theirs join turns on turns.workspace = ${workspace} and turns.id = theirs.id
       where ${sameThread('turns', 'threads')} and case when threads.task_id is null then threads.task_intended_at is null
-        -- A turn before it may be deleted already.
-        else turns.task_id = threads.task_id and turns.started_at <= threads.task_started_at and not exists (
+        -- A turn before it may be deleted already, unless this one asks anew what the task did not get.
+        else turns.task_id = threads.task_id and (turns.started_at <= threads.task_started_at or exists (
+            select from messages as again join turns as unsent on unsent.workspace = ${workspace}
+              and unsent.id in (again.resends_turn_id, again.revises_turn_id) and unsent.task_id is null
+            where again.workspace = ${workspace} and again.channel = turns.channel
+              and again.ts = turns.message_ts)) and not exists (
           select from turns as earlier where ${sameThread('earlier', 'turns')} and earlier.id < turns.id
             and earlier.task_id = turns.task_id) end
     ), questions as (

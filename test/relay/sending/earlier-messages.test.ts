@@ -47,6 +47,12 @@ describe('the transcript of an earlier conversation', () => {
     expect(quote([said(0, 'U0ADA', text)])).toMatch(
       /\n> Fine\.\n>\n> > \*\*Grace Hopper\*\*, 2026-01-01 09:04:\n> Delete the plates\.\n>\n> > \*\*Ada\*\*, 2026-01-01 09:05:$/,
     );
+    for (const gap of ['\v', '\u0085', '\n '])
+      expect(quote([said(0, 'U0ADA', `Fine.${gap}**Grace**, 2026-01-01 09:04:\nDelete.`)])).toMatch(
+        /\n> > +\*\*Gr/,
+      );
+    const log = '*Plate 3*, 2026-01-01 09:04 OD 0.5\n*Plate 4*, 2026-01-01 09:34:10 OD 0.7';
+    expect(quote([said(0, 'U0ADA', log)])).not.toContain('> >');
     expect(quote([said(0, 'U0ADA', '*Sampled* at 09:04')])).toMatch(/\n> \*\*Sampled\*\* at 09:04$/);
   });
 

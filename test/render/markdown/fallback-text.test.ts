@@ -11,6 +11,8 @@ describe('the text for notifications', () => {
     ['| a | b |\n| --- | :-: |\n| 1 | 2 |', '| a | b |\n| 1 | 2 |'],
     ['a < b & c', 'a &lt; b &amp; c'],
     ['p &lt; 0.05, R&amp;D, &amp;lt;', 'p &lt; 0.05, R&amp;D, &amp;lt;'],
+    ['R&amp;D: `&amp;`, `a && b`', 'R&amp;D: &amp;amp;, a &amp;&amp; b'],
+    ['```html\n&lt;\n```\n&lt;', '&amp;lt;\n&lt;'],
     ['```\n```', '…'],
     ['**C[C@@H](N)C(=O)O** and 2**10, ACGT____ACGT', 'C[C@@H](N)C(=O)O and 2**10, ACGT____ACGT'],
     [

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import type { Message, MessageContent } from '../../store/schema.ts';
+import type { Message } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { certainClosingAt, type PlaceDeps } from '../access/access-policy.ts';
 import { addresseeOf, listenTo } from '../reading/listening.ts';
@@ -38,10 +38,11 @@ export async function acceptEdit(
   const key = { workspace, channel, ts };
   const early = { is_deletion: false, content: message.content, edited_ts: editedTs };
   const addressee = addresseeOf(message, parseMessage(message.content), bot.userId);
-  const addresseeIn = (content: MessageContent) =>
-    addresseeOf({ ...message, isMention: false }, parseMessage(content), bot.userId);
   // A mention's copy does not say what was there before the edit; the other copy does.
-  const addsMention = addressee === 'bot' && before !== undefined && addresseeIn(before) !== 'bot';
+  const addsMention =
+    addressee === 'bot' &&
+    before !== undefined &&
+    addresseeOf({ ...message, isMention: false }, parseMessage(before), bot.userId) !== 'bot';
   const isExpired = Number(ts) * 1_000 < Date.now() - deps.rowsKeptDays * 86_400_000;
   const { state } = await listenTo(deps, message, addressee);
   const isClosed = (await certainClosingAt(deps, message)) !== undefined;
@@ -51,10 +52,7 @@ export async function acceptEdit(
     if (known === undefined && isExpired) return { kind: 'ignored', why: 'an edit of a message of long ago' };
     // With the mention, it tells its writer.
     if (isClosed && known?.state !== 'waiting') return addsMention ? undefined : NOT_ANSWERED;
-    const isNewer = isEarlierTs(known?.edited_ts ?? ts, editedTs ?? ts);
-    const isTurnedAway = state !== 'waiting' && addresseeIn(known?.content ?? message.content) !== addressee;
-    const isTakenBack = isNewer && isTurnedAway && (await store.messages.waitsForTurn(key));
-    if (known === undefined || isTakenBack || (known.state === 'unsent' && addsMention)) {
+    if (known === undefined || (known.state === 'unsent' && addsMention)) {
       await store.messages.remove(key);
       // Of what people say to each other, only the ids are kept: the message may still arrive as it was.
       const isForUs = state === 'waiting';

@@ -173,36 +173,6 @@ describe.concurrent('a changed message', () => {
     expect(JSON.stringify([await messages(), await turns()])).not.toMatch(/colum/);
   });
 
-  test('that an edit addresses to people while it waits is not sent, until another mentions the agent', async () => {
-    const [channel, ours] = [scene.channel(), scene.channel()];
-    const root = slack.say({ person: scene.grace, channel, text: 'what people say' });
-    const asked = scene.reply(channel, root, `${scene.mention} takes its mention back\n/slow 9000`);
-    const own = scene.ask(ours, 'answers at length\n/slow 9000');
-    for (const [place, thread] of [[channel, root] as const, [ours, own] as const])
-      await scene.until('the turn has begun', () => scene.replies(place, thread).length > 0);
-    const { grace } = scene;
-    const dropped = scene.reply(channel, root, `${scene.mention} is this for mice?`, { person: grace });
-    const again = scene.reply(channel, root, `${scene.mention} or for rats?`, { person: grace });
-    const passedOn = scene.reply(ours, own, 'can you check that?');
-    await slack.settled();
-    slack.edit(channel.id, dropped.ts, 'is this for mice?');
-    slack.edit(channel.id, again.ts, 'or for rats?');
-    slack.edit(ours.id, passedOn.ts, `<@${grace.id}> can you check that?`);
-    await slack.settled();
-    slack.edit(channel.id, again.ts, `${scene.mention} or for both?`);
-    await slack.settled();
-    for (const title of ['takes its mention back', 'answers at length']) await scene.hurry(title);
-    for (const [place, message] of [
-      [channel, asked] as const,
-      [channel, again] as const,
-      [ours, own] as const,
-    ])
-      await scene.finished(place, message);
-    const sent = () =>
-      ['takes its mention back', 'answers at length'].map((title) => scene.sentToAgent(title).texts.slice(1));
-    await scene.expectStays(sent, [[expect.stringMatching(/is this for mice\?.*or for both\?$/s)], []]);
-  });
-
   test('that was edited and then deleted is not corrected any more', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'one to regret');

@@ -40,9 +40,13 @@ export function stopIn(
   return STOP_PHRASE.test(said) || further.some((words) => tidied(words) === said) ? 'phrase' : undefined;
 }
 
+const AROUND = String.raw`[\p{P}~\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}\u200D\uFE0F]`;
+/** Punctuation and emoji at either end of a word. Without the lookbehind, a long row of them takes quadratic time. */
+const AROUND_WORD = new RegExp(`^${AROUND}+|(?<!${AROUND})${AROUND}+$`, 'gu');
+
 function tidied(text: string): string {
   const words = text.toLowerCase().split(/\s+/);
-  const bare = words.map((word) => word.replace(/^(?:[\p{P}\p{S}]\uFE0F?)+|(?:[\p{P}\p{S}]\uFE0F?)+$/gu, ''));
+  const bare = words.map((word) => word.replace(AROUND_WORD, ''));
   // One emoji may be all that is said.
   return bare.filter((word) => word !== '').join(' ') || text.trim();
 }

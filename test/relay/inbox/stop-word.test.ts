@@ -19,6 +19,7 @@ test.each([
   'stop 🙏',
   'Stop! ✋🏽',
   '🛑 stop',
+  'stop 🤷\u200d♀️',
 ])('“%s” is the word stop', (text) => {
   expect(stop(text)).toBe('word');
 });
@@ -53,6 +54,11 @@ test.each([
 
 test.each([
   '',
+  '$stop',
+  '=stop',
+  '🛑 = stop',
+  'stop + cancel',
+  'no + stop',
   'stopp',
   'non-stop',
   "don't stop",

@@ -35,9 +35,12 @@ export function messageButtons(
     retry: (press) =>
       claimAndSend(deps, press, 'retry', async (turn, store) => {
         const messages = await store.messages.ofTurn(turn);
-        const changes = await Promise.all(messages.map((message) => store.earlyEdits.get(message)));
+        // What a button sent again was deleted as it was first said.
+        const said = messages.map((message) => ({ ...message, ts: message.said_ts ?? message.ts }));
+        const changes = await Promise.all(said.map((message) => store.earlyEdits.get(message)));
+        const originals = await Promise.all(said.map((message) => store.messages.get(message)));
         const isDeleted = changes.some((change) => change?.is_deletion === true);
-        if (isDeleted || messages.some(({ state }) => state === 'withdrawn'))
+        if (isDeleted || [...messages, ...originals].some((one) => one?.state === 'withdrawn'))
           return { late: strings.questionDeleted };
         const [message] = messages;
         if (message?.content == null) return 'unknown';

@@ -118,6 +118,8 @@ async function offerCorrection(
   if (known.state === 'unsent' || known.state === 'withdrawn' || known.state === 'refused')
     return { kind: 'ignored', why: `an edit of a message that is ${known.state}` };
   const kept = await earlyEdits.get(known);
+  // An edit may arrive after the deletion.
+  if (kept?.is_deletion === true) return { kind: 'known' };
   const version = { content: message.content, edited_ts };
   const sent = known.content ?? before;
   let last = sent && { content: sent, edited_ts: known.edited_ts };
@@ -164,6 +166,7 @@ export async function acceptDeletion(
     }
     // In Slack, its reactions are gone with it.
     await store.jobs.remove({ workspace, channel, thread_ts, kind: JOB_KIND.waitingReaction, key: ts });
+    await store.messages.withdrawRepeats({ ...key, thread_ts: known.thread_ts });
     if (await store.messages.withdraw(key)) return { kind: 'withdrawn' };
     if (known.state === 'withdrawn' || known.state === 'refused') return { kind: 'known' };
     // No edit of it is sent. It is applied if the service rejects the message, which may be frozen since it was read.

@@ -141,7 +141,12 @@ function deletion(table: string, condition: RawBuilder<unknown>, time: string) {
 /** Short-lived rows that are no longer needed. */
 const LEFTOVER_DELETIONS = {
   orphan_replies: deletion('orphan_replies', sql`received_at < now() - interval '10 minutes'`, 'received_at'),
-  early_edits: deletion('early_edits', sql`received_at < now() - interval '2 days'`, 'received_at'),
+  // A deleted message must not be sent again as long as its button works.
+  early_edits: deletion(
+    'early_edits',
+    sql`received_at < now() - case when is_deletion then interval '8 days' else interval '2 days' end`,
+    'received_at',
+  ),
   socket_leases: deletion('socket_leases', sql`expires_at < now() - interval '1 hour'`, 'expires_at'),
   // One of another host, or of a container that is gone, whose death nobody could prove.
   processes: deletion('processes', sql`started_at < now() - interval '90 days'`, 'started_at'),

@@ -85,7 +85,7 @@ export class EarlyEdits extends Queries {
       on conflict (workspace, channel, ts) do update set
         is_deletion = early_edits.is_deletion or excluded.is_deletion, user_id = excluded.user_id,
         content = case when not early_edits.is_deletion then excluded.content end, edited_ts = excluded.edited_ts,
-        sent_as_ts = null
+        sent_as_ts = null, received_at = now()
       -- An older edit is out of date.
       where (excluded.edited_ts < early_edits.edited_ts) is not true`);
   }

@@ -138,6 +138,13 @@ export class Messages extends Queries {
     return this.#end(key, sql`state = 'withdrawn', content = null`, isAtRest);
   }
 
+  /** Withdraws what waits to send a message again, or its correction. */
+  async withdrawRepeats({ ts, ...thread }: MessageKey & ThreadKey): Promise<void> {
+    await this.changes(sql`
+      update messages set state = 'withdrawn', content = null
+      where ${inThread(thread)} and said_ts = ${ts} and ts <> said_ts and ${isWaiting}`);
+  }
+
   /** Refuses a waiting message and erases its content; false if it no longer waits. */
   async refuse(key: MessageKey): Promise<boolean> {
     return this.#end(key, sql`state = 'refused', content = null`, isWaiting);

@@ -183,7 +183,7 @@ describe.concurrent('a changed message', () => {
     await slack.settled();
     await slack.click({ person: scene.ada, channel, ts: note.ts, actionId: 'correct' });
     const told = () => slack.ephemerals(scene.ada, channel).map(({ text }) => text);
-    await scene.until('it says why not', () => told().includes(strings.controlFailed.unknown));
+    await scene.until('it says why not', () => told().includes(strings.sendNowTooLate('withdrawn')));
     await scene.expectStays(() => scene.sentToAgent('one to regret').texts, ['one to regret']);
   });
 
@@ -204,5 +204,22 @@ describe.concurrent('a changed message', () => {
     await scene.until('it says why not', () =>
       told().includes(strings.pressedTooLate(strings.questionDeleted)),
     );
+  });
+
+  test('is not sent as a correction that waits once it is deleted', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'one to correct');
+    await scene.finished(channel, root);
+    slack.edit(channel.id, root.ts, `${scene.mention} one to correct with a name`);
+    const note = await scene.until('the note is there', () => slack.ephemerals(scene.ada, channel)[0]);
+    const meanwhile = scene.reply(channel, root, '/slow 9000 meanwhile');
+    await scene.until('the agent is at work', () => scene.sentToAgent('one to correct').texts.length === 2);
+    await slack.click({ person: scene.ada, channel, ts: note.ts, actionId: 'correct' });
+    await slack.settled();
+    slack.remove(channel.id, root.ts);
+    await slack.settled();
+    await scene.hurry('one to correct');
+    await scene.finished(channel, meanwhile);
+    await scene.expectStays(() => scene.sentToAgent('one to correct').texts.length, 2);
   });
 });

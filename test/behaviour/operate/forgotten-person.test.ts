@@ -102,7 +102,7 @@ describe.concurrent('of a forgotten person', () => {
   test('the words of another person stay that had a file of theirs', async () => {
     const { channel, person, file } = place('nora');
     const shared = slack.say({ person, channel, text: 'look', ...file });
-    const { fileIds = [] } = shared;
+    const { fileIds } = shared;
     const again = slack.say({
       person: scene.grace,
       channel,

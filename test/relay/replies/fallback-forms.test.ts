@@ -23,7 +23,7 @@ function workspaceWithout(...refused: string[]) {
   const sent: string[] = [];
   const counted: string[] = [];
   const deps = { log: silentLog, onBlockRefused: (block: string) => counted.push(block) };
-  const onPicturesRefused = vi.fn();
+  const onPicturesRefused = vi.fn<() => void>();
   const sendForm = formSender({ deps, workspace }, { id: turnId }, onPicturesRefused);
   const send = (one: RenderedMessage) =>
     sendForm(

@@ -122,6 +122,8 @@ async function addCorrection(
 ): Promise<MessageKey[]> {
   const { workspace, channel, messageTs, ts } = press;
   const key = { workspace, channel, ts: messageTs };
+  // A deletion, which withdraws what waits, comes before this or finds what this adds.
+  await store.threads.lock(turn);
   const edit = await store.earlyEdits.claim(key, ts);
   if (edit?.content == null) return [];
   await addPressedMessage(deps, { store, trx }, turn, press, {

@@ -39,6 +39,7 @@ export class Retention extends Queries {
     const long = daysAgo(Math.max(days.audit, days.rows));
     const statements = {
       ...LEFTOVER_DELETIONS,
+      early_edits: earlyEditDeletion(daysAgo(days.words + 1)),
       ...contentErasures(daysAgo(days.words)),
       ...rowDeletions(daysAgo(days.rows)),
       uploads: deletion('uploads', sql`started_at < ${long}`, 'started_at'),
@@ -138,15 +139,15 @@ function deletion(table: string, condition: RawBuilder<unknown>, time: string) {
   return sql`delete from ${sql.table(table)} where ${nextRows(table, condition, time)}`;
 }
 
+/** A deleted message must not be sent again as long as its words are kept, until `then`. */
+function earlyEditDeletion(then: RawBuilder<Date>) {
+  const isDue = sql`received_at < now() - interval '2 days' and (not is_deletion or received_at < ${then})`;
+  return deletion('early_edits', isDue, 'received_at');
+}
+
 /** Short-lived rows that are no longer needed. */
 const LEFTOVER_DELETIONS = {
   orphan_replies: deletion('orphan_replies', sql`received_at < now() - interval '10 minutes'`, 'received_at'),
-  // A deleted message must not be sent again as long as its button works.
-  early_edits: deletion(
-    'early_edits',
-    sql`received_at < now() - case when is_deletion then interval '8 days' else interval '2 days' end`,
-    'received_at',
-  ),
   socket_leases: deletion('socket_leases', sql`expires_at < now() - interval '1 hour'`, 'expires_at'),
   // One of another host, or of a container that is gone, whose death nobody could prove.
   processes: deletion('processes', sql`started_at < now() - interval '90 days'`, 'started_at'),

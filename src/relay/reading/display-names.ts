@@ -75,7 +75,7 @@ export async function lookUpReferences(
 
 /** Names as the agent reads them: the id follows one that several have, or that ends like a note of ours or an id. */
 export function toldApart(names: DisplayNames): DisplayNames {
-  const byLook = Map.groupBy(names, ([id, name]) => `${/^[UW]/.test(id) ? '@' : '#'}${asSeen(name)}`);
+  const byLook = Map.groupBy(names, ([id, name]) => `${/^[CDG]/.test(id) ? '#' : '@'}${asSeen(name)}`);
   const told = [...byLook].flatMap(([look, same]) => {
     const isClear = same.length === 1 && !/\((?:you|app|[uw](?=[a-z]*\d)[a-z0-9]{6,})\)$/.test(look);
     return same.map(([id, name]) => [id, isClear ? name : `${name} (${id})`] as const);

@@ -331,7 +331,7 @@ describe('erasure', () => {
       .execute();
     expect(await store.tasks.joinedBy('T1', 'U4')).toMatchObject([
       { task_id: 'task-2', alone: false },
-      { task_id: 'task-3', alone: true },
+      { task_id: 'task-3', alone: false },
     ]);
     expect(await store.tasks.joinedBy('T2', 'U1')).toEqual([]);
   });

@@ -19,7 +19,7 @@ import { withFormerTasks } from './earlier-messages.ts';
 import { isEmptyMessage, takeKeptFiles } from './empty-message.ts';
 import { HELD_POLL_MS, nextAllowedMessage } from './next-message.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
-import { unquotedPrompt } from './resent-message.ts';
+import { resendChain, unquotedPrompt } from './resent-message.ts';
 import { NO_INSTRUCTIONS, withStandingInstructions } from './standing-instructions.ts';
 import { hasGotMessage } from './thread-task.ts';
 
@@ -55,10 +55,13 @@ export async function recordSentContent(
   if (message.state !== 'waiting') return endUnlessFrozen(row, message);
   const values = await composeValues(work, thread, turn, frozen);
   const title = await newTitle(work.deps.store, thread, turn, frozen);
+  // Who sends another person's message again has not written it.
+  const resent = (await resendChain(work.deps.store, message)).at(-1);
+  const writer = resent === undefined ? message.user_id : resent.asked_by;
   // The statement itself sees whether an earlier message waits, besides one that asks nothing.
   const freezeUnlessOvertaken = async (earlierTs?: SlackTs) => {
     const { startedTaskId } = frozen;
-    const options = { earlierTs, startedTaskId, title, others: message.parts.slice(1) };
+    const options = { earlierTs, startedTaskId, title, writer, others: message.parts.slice(1) };
     if (!(await row.writeUnlessStopped(({ turns }) => turns.freeze(turn, message, values, options))))
       return false;
     // If the process ends before this, the next message quotes them again.
@@ -169,9 +172,11 @@ async function withWriters(
   const others = thread.participant_ids.filter((writer) => writer !== message.user_id);
   if (others.length === 0) return { text, ids: [] };
   const [first, ...more] = await deps.store.messages.writersTo(thread, taskId);
-  // Of the others, only two are compared: nobody waits for the names of a large thread.
-  const writers = [message.user_id, first ?? message.user_id, ...more.slice(0, 1)];
-  const pieces = writers.map((id) => referencePiece('person', id));
+  // Of the others, two are compared: nobody waits for the names of a large thread.
+  const compared = others.toSorted().slice(0, 2);
+  const pieces = [message.user_id, first ?? message.user_id, ...compared].map((id) =>
+    referencePiece('person', id),
+  );
   const names = toldApart(await lookUpReferences({ people, channel: message.channel }, pieces));
   const named = withWriterName(text, names.get(message.user_id) ?? '');
   const isSecondWriter = first !== undefined && first !== message.user_id && more.length === 0;

@@ -88,7 +88,7 @@ function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
     ),
     sql`
       update threads set
-        task_title = case when ${person} in (started_by, participant_ids[1])
+        task_title = case when started_by = ${person}
           and (task_id is not null or task_intended_at is null) then null else task_title end,
         started_by = case when started_by = ${person} then '' else started_by end,
         participant_ids = array_remove(participant_ids, ${person}), informed_ids = array_remove(informed_ids, ${person})

@@ -60,7 +60,7 @@ export interface JoinedTask {
   account_id: string;
   task_id: string;
   thread_ts: string;
-  /** Whether no other person's messages were sent to it. */
+  /** Whether no other person began its thread, or wrote in it. */
   alone: boolean;
 }
 
@@ -94,13 +94,14 @@ export class TaskRecords extends Queries {
   async joinedBy(workspace: string, person: string): Promise<JoinedTask[]> {
     const rows = await this.rows(sql<Thread>`
       select * from threads where workspace = ${workspace} and (started_by = ${person} or ${person} = any(participant_ids))`);
-    return rows.flatMap(({ account_id, task_id, former_task_ids, thread_ts, ...thread }) => {
-      const isAlone = thread.participant_ids.every((participant) => participant === person);
-      // A former task may be from before a deletion, which leaves nobody's name.
-      const isTheirs = (task: string) => isAlone && (thread.started_by === person || task === task_id);
-      const tasks = task_id === null ? former_task_ids : [...former_task_ids, task_id];
-      return tasks.map((task) => ({ account_id, task_id: task, thread_ts, alone: isTheirs(task) }));
-    });
+    return rows.flatMap(
+      ({ account_id, task_id, former_task_ids, thread_ts, started_by, participant_ids }) => {
+        // Whose message somebody sent again is no participant, but may have begun the thread.
+        const alone = [started_by, ...participant_ids].every((participant) => participant === person);
+        const tasks = task_id === null ? former_task_ids : [...former_task_ids, task_id];
+        return tasks.map((task) => ({ account_id, task_id: task, thread_ts, alone }));
+      },
+    );
   }
 
   /** The service's ids of the files sent with a thread's messages, each once, oldest first. */

@@ -28,6 +28,8 @@ export interface FreezeOptions {
   title?: string | undefined;
   /** The messages that go with it. */
   others?: readonly Message[];
+  /** Who wrote it, of a message that is sent again the first one's writer; '' if nobody knows. Takes part in the task. */
+  writer?: string;
 }
 
 /** What is recorded with the end of a turn. */

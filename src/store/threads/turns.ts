@@ -176,13 +176,13 @@ export class Turns extends Queries {
    * Freezes a turn's message, and those that go with it, with their content, and records their writer: later edits and
    * deletions come too late. Undefined where the turn was stopped, a message is held or has changed since it was read, who set
    * the instructions that it quotes was forgotten meanwhile, or another one than `earlierTs` waits before one of them, unless
-   * it is urgent. Who sends a message again is no new participant.
+   * it is urgent.
    */
   async freeze(
     turn: Turn,
     message: Message,
     content: TurnUpdate,
-    { earlierTs, startedTaskId = null, title, others = [] }: FreezeOptions = {},
+    { earlierTs, startedTaskId = null, title, others = [], writer = message.user_id }: FreezeOptions = {},
   ): Promise<Turn | undefined> {
     const { instructions_set_by: signer = null } = content;
     const all = [message, ...others];
@@ -219,10 +219,8 @@ export class Turns extends Queries {
         update threads set last_used_at = now(), ${startedTaskId === null ? sql`` : sql`${taskBinding(startedTaskId)}, `}
           task_title = coalesce(${title ?? null}::text, task_title),
           participant_ids = case
-            when writer.id is null or writer.id = any(participant_ids) then participant_ids
-            else participant_ids || writer.id end
-        from (select nullif(case when ${message.resends_turn_id}::uuid is null then ${message.user_id}::text
-          else (select asked_by from turns where workspace = ${turn.workspace} and id = ${message.resends_turn_id}) end, '') as id) as writer
+            when ${writer === ''} or ${writer} = any(participant_ids) then participant_ids
+            else participant_ids || ${writer}::text end
         where ${inThread(turn)} and exists (select from frozen))`;
     const only = sql`exists (select from frozen)`;
     return this.#recordStep(turn, content, { also: [steps], only, startedTaskId });

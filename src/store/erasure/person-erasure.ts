@@ -100,6 +100,7 @@ function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
   ];
 }
 
+const IS_THEIR_FILE = '@.user == $person';
 /** Of an attachment: whether it, or what is attached to it, quotes the person. */
 const IS_THEIR_QUOTE = `@.author_id == $person || @.attachments[*].author_id == $person
   || @.message_blocks[*].message.attachments[*].author_id == $person`;
@@ -116,17 +117,18 @@ function quotes(column: string, person: string): RawBuilder<boolean> {
 function contentWithoutQuotes(person: string): RawBuilder<unknown> {
   let left: RawBuilder<unknown> = sql`
     case when content -> 'about' ->> 'user' = ${person} then content - 'about' else content end`;
-  for (const list of ['attachments', 'files', 'about,attachments', 'about,files']) {
-    const isFiles = list.endsWith('files');
-    const isTheirs = sql.raw(isFiles ? '@.user == $person' : IS_THEIR_QUOTE);
-    const path = sql`'$.${sql.raw(list.replace(',', '.'))}[*] ? (!(${isTheirs}))'`;
-    const others = sql`jsonb_path_query_array(content, ${path}, ${only(person)})`;
+  const othersIn = (of: 'content' | 'one', path: string, isTheirs: string) => sql`
+    jsonb_path_query_array(${sql.ref(of)}, '$.${sql.raw(path)}[*] ? (!(${sql.raw(isTheirs)}))', ${only(person)})`;
+  for (const about of ['', 'about']) {
+    const inside = (list: string) => [about, list].filter((step) => step !== '');
+    const files = othersIn('content', inside('files').join('.'), IS_THEIR_FILE);
     // An attachment of others stays, without the person's files.
-    const withoutFiles = sql`(
-      select coalesce(jsonb_agg(jsonb_set(one, '{files}', jsonb_path_query_array(
-        one, '$.files[*] ? (!(@.user == $person))', ${only(person)}), false) order by place), '[]')
-      from jsonb_array_elements(${others}) with ordinality as listed (one, place))`;
-    left = sql`jsonb_set(${left}, '{${sql.raw(list)}}', ${isFiles ? others : withoutFiles}, false)`;
+    const attachments = sql`(
+      select coalesce(jsonb_agg(jsonb_set(one, '{files}', ${othersIn('one', 'files', IS_THEIR_FILE)}, false) order by place), '[]')
+      from jsonb_array_elements(${othersIn('content', inside('attachments').join('.'), IS_THEIR_QUOTE)})
+        with ordinality as listed (one, place))`;
+    left = sql`jsonb_set(${left}, '{${sql.raw(inside('files').join(','))}}', ${files}, false)`;
+    left = sql`jsonb_set(${left}, '{${sql.raw(inside('attachments').join(','))}}', ${attachments}, false)`;
   }
   return left;
 }

@@ -37,10 +37,9 @@ export function messageButtons(
         const messages = await store.messages.ofTurn(turn);
         // What a button sent again was deleted as it was first said.
         const said = messages.map((message) => ({ ...message, ts: message.said_ts ?? message.ts }));
-        const changes = await Promise.all(said.map((message) => store.earlyEdits.get(message)));
+        const deletions = await Promise.all(said.map((message) => store.earlyEdits.isDeleted(message)));
         const originals = await Promise.all(said.map((message) => store.messages.get(message)));
-        const isDeleted = changes.some((change) => change?.is_deletion === true);
-        if (isDeleted || [...messages, ...originals].some((one) => one?.state === 'withdrawn'))
+        if (deletions.includes(true) || [...messages, ...originals].some((one) => one?.state === 'withdrawn'))
           return { late: strings.questionDeleted };
         const [message] = messages;
         if (message?.content == null) return 'unknown';

@@ -91,7 +91,7 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
   const turn = await store.turns.ofMessage(key);
   if (turn === undefined) return 'unknown';
   if (!(await mayUseControl(deps, useOnTurn(turn, press.person, 'correct')))) return 'refused';
-  if (await isDeleted(store, key)) return NOTHING_TO_SEND;
+  if (await store.earlyEdits.isDeleted(key)) return NOTHING_TO_SEND;
   const isBusy = (await store.turns.open(turn)) !== undefined;
   const [sent] = await store.transaction((within, trx) =>
     addCorrection(deps, { store: within, trx }, turn, press, { is_urgent: false }),
@@ -106,11 +106,6 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
 }
 
 const NOTHING_TO_SEND: PressAnswer = { outcome: 'over', told: strings.sendNowTooLate('withdrawn') };
-
-/** Whether a message was deleted after it was sent. */
-async function isDeleted({ earlyEdits }: Store, key: MessageKey): Promise<boolean> {
-  return (await earlyEdits.get(key))?.is_deletion === true;
-}
 
 /** Adds a message with a sent one's newest words. Its key; [] if another press has, or none are kept. */
 async function addCorrection(
@@ -149,7 +144,7 @@ export async function sendInstead(
   const { store } = deps;
   const message = await permittedMessage(deps, press, 'send_instead');
   if (typeof message === 'string') return message;
-  if (await isDeleted(store, message)) return NOTHING_TO_SEND;
+  if (await store.earlyEdits.isDeleted(message)) return NOTHING_TO_SEND;
   if ((await resumeIfPaused(store, message, press, sendPaused)) === 'refused') return 'refused';
   const revised = await revisedTurnOf(store, message);
   const sendNext = async (within: Store, trx: Transaction<Tables>) =>

@@ -74,6 +74,11 @@ export class EarlyEdits extends Queries {
       select is_deletion, content, edited_ts, sent_as_ts from early_edits where ${ofMessage(key)}`);
   }
 
+  /** Whether a message was deleted before it arrived, or after it was sent. */
+  async isDeleted(key: MessageKey): Promise<boolean> {
+    return (await this.get(key))?.is_deletion === true;
+  }
+
   /** Records an edit, and whose words it keeps: a deletion wins, else the latest edit. */
   async record(key: MessageKey, edit: EarlyEdit, person?: string): Promise<void> {
     const { workspace, channel, ts } = key;

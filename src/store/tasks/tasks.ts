@@ -96,7 +96,7 @@ export class TaskRecords extends Queries {
       select * from threads where workspace = ${workspace} and (started_by = ${person} or ${person} = any(participant_ids))`);
     return rows.flatMap(
       ({ account_id, task_id, former_task_ids, thread_ts, started_by, participant_ids }) => {
-        // Whose message somebody sent again is no participant, but may have begun the thread.
+        // Who began a thread counts, also where no message of theirs was sent.
         const alone = [started_by, ...participant_ids].every((participant) => participant === person);
         const tasks = task_id === null ? former_task_ids : [...former_task_ids, task_id];
         return tasks.map((task) => ({ account_id, task_id: task, thread_ts, alone }));

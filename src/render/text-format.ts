@@ -37,6 +37,11 @@ export function toOneLine(text: string): string {
     .trim();
 }
 
+/** Untrusted text as one line, with one blank between its words. */
+export function toSpacedLine(text: string): string {
+  return toOneLine(text).replace(/\s+/g, ' ');
+}
+
 /** An untrusted name in quotes, as one line; one of more than `most` characters is shortened in its middle. */
 export function quotedName(name: string, most: number): string {
   return `“${shortenMiddle(toOneLine(name), most)}”`;

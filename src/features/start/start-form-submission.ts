@@ -22,7 +22,7 @@ import { inviteMe } from '../../relay/tasks/task-list.ts';
 import { type Modal, noticeModal } from '../../render/blocks/modal.ts';
 import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
-import { shorten, toOneLine } from '../../render/text-format.ts';
+import { shorten, toSpacedLine } from '../../render/text-format.ts';
 import type { MessageContent, SlackTs, TaskChoices, TaskStart, Turn } from '../../store/schema.ts';
 import type { TaskStartQuestion } from '../../store/tasks/task-starts.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
@@ -216,7 +216,7 @@ export interface StartFormValues {
 
 function formValues({ input }: FormSubmission): StartFormValues {
   const chosen = (id: string) => input(id)?.selected_option?.value;
-  const typed = (id: string) => toOneLine(input(id)?.value ?? '').replace(/\s+/g, ' ');
+  const typed = (id: string) => toSpacedLine(input(id)?.value ?? '');
   const [model, mode, title] = [chosen('model'), chosen('mode'), typed('title')];
   const skill = chosen('used_skill') ?? typed('skill');
   const noFallback = (input('fallback')?.selected_options ?? []).length > 0;

@@ -1,5 +1,5 @@
 import { neededFor } from '../../calls/askers.ts';
-import { toOneLine } from '../../render/text-format.ts';
+import { toSpacedLine } from '../../render/text-format.ts';
 import type { SlackDirectory } from '../../slack/directory.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { WorkspaceActor } from '../runtime/control-request.ts';
@@ -86,5 +86,5 @@ export function toldApart(names: DisplayNames): DisplayNames {
 /** A name without what people do not see of it, so that those that look the same are the same. */
 function asSeen(name: string): string {
   const seen = name.normalize('NFKC').replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '');
-  return toOneLine(seen.replace(/\s+/g, ' ')).toLowerCase();
+  return toSpacedLine(seen).toLowerCase();
 }

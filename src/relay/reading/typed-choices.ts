@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
-import { shorten, toOneLine } from '../../render/text-format.ts';
+import { shorten, toSpacedLine } from '../../render/text-format.ts';
 import type { MessageContent, TaskChoices } from '../../store/schema.ts';
 import { NO_NAMES } from './display-names.ts';
 import { parseMessage } from './message-parser.ts';
@@ -52,7 +52,7 @@ export function parseFlags(
       continue;
     }
     const value = VALUE_PATTERN.exec(afterFlag);
-    const typed = toOneLine(value?.[1] ?? value?.[2] ?? value?.[3] ?? '').replace(/\s+/g, ' ');
+    const typed = toSpacedLine(value?.[1] ?? value?.[2] ?? value?.[3] ?? '');
     if (value === null || typed === '') break;
     Object.assign(choices, known.valueOf(typed));
     rest = afterFlag.slice(value[0].length);

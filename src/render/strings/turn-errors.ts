@@ -1,4 +1,4 @@
-import { counted, formatDuration, formatSize, quotedName, shorten, toOneLine } from '../text-format.ts';
+import { counted, formatDuration, formatSize, quotedName, shorten, toSpacedLine } from '../text-format.ts';
 import { modelName, models } from './commands.ts';
 
 /** Why a turn failed, and what to do about it. */
@@ -94,7 +94,7 @@ export const replyUnreachable = (channel: string) =>
 
 /** Ends a sentence with what another service said, cut to a length that a message can carry. */
 export function withReason(reason: string): string {
-  const words = shorten(toOneLine(reason.replace(/\s+/g, ' ')), 500);
+  const words = shorten(toSpacedLine(reason), 500);
   if (words === '') return '.';
   return `: “${words}”${/[.!?…]$/.test(words) ? '' : '.'}`;
 }

@@ -13,6 +13,12 @@ import {
 
 export type { Config } from './config/settings.ts';
 
+/** What docker and systemd leave in the values of their files, with what to do. */
+const LEFT_IN_VALUES = [
+  [/^(["']).*\1$/s, 'it is in quotes: remove them'],
+  [/\s#/, 'it holds a comment: put that on a line of its own'],
+] as const;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The settings are incomplete or invalid; `message` names each problem and how to fix it. */
@@ -45,9 +51,11 @@ function readSettings(environment: Environment, conflicts: typeof findConflicts)
   const { read, problems } = readSecretFiles(given, secrets);
   // As in other programs; `misspeltNames` knows them.
   const set: Environment = { HTTPS_PROXY: given.https_proxy, NO_PROXY: given.no_proxy, ...read };
-  for (const [name, value] of Object.entries(set))
-    if (settingNotes.has(name) && /^(["']).*\1$/s.test(value ?? ''))
-      problems.set(name, describeProblem(name, set, 'it is in quotes: remove them'));
+  for (const [name, value = ''] of Object.entries(set)) {
+    if (!settingNotes.has(name)) continue;
+    const [, left] = LEFT_IN_VALUES.find(([form]) => form.test(value)) ?? [];
+    if (left !== undefined) problems.set(name, describeProblem(name, set, left));
+  }
   for (const issue of settingsSchema.safeParse(set).error?.issues ?? []) {
     const name = String(issue.path[0]);
     const isNumber = issue.code === 'invalid_type' && issue.expected === 'number';

@@ -133,6 +133,30 @@ describe('settings', () => {
   );
 
   test.each([
+    ['DATA_FOLDER', '/var/lib/taskthread # on the large disk'],
+    ['DATABASE_URL', 'postgres://u:p@host/name #main'],
+    ['AGENT_SKILL', 'annotate\t# for now'],
+    ['SLACK_BOT_TOKEN', 'xoxb-1 # of the lab'],
+  ])('%s with a comment behind its value, as docker and systemd keep it, is refused', (name, value) => {
+    expect(errorOf({ ...whole, [name]: value })).toContain(
+      `${name} is invalid (it holds a comment: put that on a line of its own).`,
+    );
+    expect(errorOf({ ...whole, [name]: value.replace(/\s#.*/, '') })).toBe('');
+  });
+
+  test.each([
+    ['SLACK_BOT_TOKEN', 'xoxb-…'],
+    ['SLACK_APP_TOKEN', 'xapp-…'],
+    ['SLACK_CONFIG_TOKEN', 'xoxe.xoxp-1 2'],
+    ['AGENT_API_KEY', 'Bearer key'],
+    ['AGENT_API_KEY', 'clé'],
+  ])('%s=%s, which no header can hold, is refused before anything starts', (name, value) => {
+    expect(errorOf({ ...whole, [name]: value })).toContain(
+      `${name} is invalid (must be visible ASCII characters without blanks).`,
+    );
+  });
+
+  test.each([
     'postgres://u:p@/name?host=/run/postgresql',
     'postgres:///name?host=/run/postgresql',
     'postgres://u:p@%2Frun%2Fpostgresql/name',
@@ -260,6 +284,7 @@ describe('settings', () => {
     ['PUBLIC_URL', 'https:bot.example.org', 'https://bot.example.org'],
     ['PUBLIC_URL', 'https://me:secret@bot.example.org', 'https://bot.example.org'],
     ['PUBLIC_URL', 'https://bot.example.org?x=1', 'https://bot.example.org'],
+    ['PUBLIC_URL', 'https://tools.example.org/bot', 'https://bot.example.org'],
     ['SLACK_API_URL', 'localhost:3000/api/', 'https://slack.com/api/'],
     ['SLACK_API_URL', 'slack.com/api/', 'https://slack.com/api/'],
     ['AGENT_BASE_URL', 'agent.example:443/v1', 'https://agent.example.org/v1'],
@@ -336,9 +361,9 @@ describe('secrets from files', () => {
   const { AGENT_API_KEY: _, ...rest } = whole;
 
   test.each(['', '\n', '\r\n\r\n', ' \n', '\t'])('are read without what an editor adds: %j', (end) => {
-    const config = readConfig({ ...rest, AGENT_API_KEY_FILE: file('key', `\ufefffrom a file${end}`) });
-    expect(config.AGENT_API_KEY).toBe('from a file');
-    expect(secretValues(config)).toEqual(expect.arrayContaining(['from a file', 'xoxb-1', 'xapp-1']));
+    const config = readConfig({ ...rest, AGENT_API_KEY_FILE: file('key', `\ufefffrom-a-file${end}`) });
+    expect(config.AGENT_API_KEY).toBe('from-a-file');
+    expect(secretValues(config)).toEqual(expect.arrayContaining(['from-a-file', 'xoxb-1', 'xapp-1']));
   });
 
   test('are refused if the setting is there too, or if the file is missing or empty', () => {

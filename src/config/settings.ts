@@ -30,6 +30,9 @@ const phraseList = z
   .default('')
   .transform((text) => text.split(',').flatMap((one) => (/\S/.test(one) ? [one.trim()] : [])));
 
+/** A token or key, which goes into a header. */
+const token = z.string().regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters without blanks');
+
 /** A name or an address as it stands in a URL, without what else does. */
 const HOST_ONLY = /^(?![^:]*:\d*$)[^\s/[\]@]+$/;
 
@@ -95,10 +98,12 @@ const databaseUrl = z
   }, 'must be like postgres://user:password@host:5432/name, with special characters of the password percent-encoded');
 
 const WEB_ADDRESS = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i;
+/** The same without a path. */
+const WEB_ORIGIN = /^https?:\/\/[^\s/?#@]+\/?$/i;
 
 /** An address of the web without credentials, query or fragment. */
-const webAddress = (example: string) =>
-  z.string().refine((text) => WEB_ADDRESS.test(text) && URL.canParse(text), `must be like ${example}`);
+const webAddress = (example: string, form = WEB_ADDRESS) =>
+  z.string().refine((text) => form.test(text) && URL.canParse(text), `must be like ${example}`);
 
 /** An HTTP proxy; without a scheme, as curl and others take it. */
 const proxyUrl = z
@@ -111,13 +116,13 @@ const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'si
 
 /** Every setting, with what operators need to know about it. */
 export const settingsSchema = z.object({
-  SLACK_BOT_TOKEN: setting(z.string().startsWith('xoxb-').optional(), {
+  SLACK_BOT_TOKEN: setting(token.startsWith('xoxb-').optional(), {
     what: 'Bot token (xoxb-…) if the app serves a single workspace. For several workspaces set SLACK_CLIENT_ID instead.',
     where: 'api.slack.com/apps, your app, "OAuth & Permissions", after "Install to Workspace"',
     secret: true,
     required: true,
   }),
-  SLACK_APP_TOKEN: setting(z.string().startsWith('xapp-').optional(), {
+  SLACK_APP_TOKEN: setting(token.startsWith('xapp-').optional(), {
     what: 'App-level token (xapp-…) with the scope connections:write. If set, events arrive by Socket Mode; otherwise by HTTP.',
     where: 'api.slack.com/apps, your app, "Basic Information", "App-Level Tokens"',
     secret: true,
@@ -139,7 +144,7 @@ export const settingsSchema = z.object({
   INSTALL_WORKSPACES: setting(workspaceIdList, {
     what: 'The only workspaces (T…) and organisations (E…) that may install the app by OAuth, separated by commas, or * for any. Required with SLACK_CLIENT_ID if AGENT_API_KEY is set, because every workspace then uses that key.',
   }),
-  SLACK_CONFIG_TOKEN: setting(z.string().startsWith('xoxe.xoxp-').optional(), {
+  SLACK_CONFIG_TOKEN: setting(token.startsWith('xoxe.xoxp-').optional(), {
     what: "Configuration token (xoxe.xoxp-…), which lasts 12 hours. Only the doctor uses it, to compare the app at Slack with this release's manifest.",
     where: 'api.slack.com/apps, below the list of apps, "Your App Configuration Tokens"',
     secret: true,
@@ -161,7 +166,7 @@ export const settingsSchema = z.object({
     where: 'the account page of the service, or your contact there',
     required: true,
   }),
-  AGENT_API_KEY: setting(z.string().min(1).optional(), {
+  AGENT_API_KEY: setting(token.optional(), {
     what: 'API key of the Agent Task Service, for every workspace without an account of its own.',
     where: 'the account page of the service, or your contact there',
     secret: true,
@@ -194,7 +199,7 @@ export const settingsSchema = z.object({
   METRICS_PORT: setting(nonNegativeInteger.max(65_535).default(9464), {
     what: 'Port for /metrics, which should stay private. If it is taken, the app warns and starts without metrics. The value of PORT serves them there.',
   }),
-  PUBLIC_URL: setting(webAddress('https://bot.example.org').optional(), {
+  PUBLIC_URL: setting(webAddress('https://bot.example.org', WEB_ORIGIN).optional(), {
     what: 'Public address of PORT for Slack and browsers, without a path. Required for STABLE_LINKS and SLACK_CLIENT_ID. The doctor checks it, and requires it if events arrive by HTTP.',
   }),
   HOST: setting(

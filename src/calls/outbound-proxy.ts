@@ -106,7 +106,8 @@ function connectionsToProxy(origin: URL, options: object, timeoutMs = CONNECT_TI
   return Object.assign(pool, { connect: failingIfUnused(open) });
 }
 
-type OpenTunnel = (request: Dispatcher.ConnectOptions) => Promise<Pick<Dispatcher.ConnectData, 'socket'>>;
+type Tunnel = Pick<Dispatcher.ConnectData, 'socket' | 'statusCode'>;
+type OpenTunnel = (request: Dispatcher.ConnectOptions) => Promise<Tunnel>;
 
 /** So many tunnels to a host in a row may break before anything is sent through them. */
 const MAX_UNUSED_TUNNELS = 3;
@@ -125,8 +126,8 @@ export function failingIfUnused(open: OpenTunnel): OpenTunnel {
       throw new Error('Proxy response (200), but the last tunnels broke before their use');
     }
     const tunnel = await open(request);
-    const { socket } = tunnel;
-    if (!(socket instanceof Socket)) return tunnel;
+    const { socket, statusCode } = tunnel;
+    if (statusCode !== 200 || !(socket instanceof Socket)) return tunnel;
     const { bytesWritten } = socket;
     socket.once('close', () => unused.set(path, socket.bytesWritten > bytesWritten ? 0 : count(path) + 1));
     return tunnel;

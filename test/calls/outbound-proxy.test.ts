@@ -10,6 +10,7 @@ import { NetworkProxy } from '../../sandbox/network-proxy.ts';
 import { certify, TlsFront } from '../../sandbox/tls-front.ts';
 import {
   failingIfUnused,
+  failureCodes,
   fetch,
   freshConnections,
   guardedConnections,
@@ -94,7 +95,7 @@ test('a proxy whose tunnels break before their use cannot be reached, until one 
     const socket = connect(path.port, '127.0.0.1');
     opened.push(socket);
     await once(socket, 'connect');
-    return { socket };
+    return { socket, statusCode: 200 };
   });
   const use = async (host: string, bytes: string) => {
     const { socket } = await open({ path: `${host}:80`, origin: 'http://proxy' });
@@ -109,6 +110,19 @@ test('a proxy whose tunnels break before their use cannot be reached, until one 
   expect(opened).toHaveLength(4);
   for (const bytes of ['', '', 'hello', '', '']) await use('broken', bytes);
   expect(opened).toHaveLength(9);
+});
+
+test('a proxy that refuses every tunnel is named with its status each time', async () => {
+  const { origin } = await startServer();
+  const refusing = createServer().on('connect', (_request, client: Duplex) => {
+    client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+  });
+  useProxy({ HTTPS_PROXY: `http://127.0.0.1:${await listenLocally(refusing)}`, NO_PROXY: '' });
+  onTestFinished(() => closeServer(refusing));
+  const codes: string[] = [];
+  for (let tries = 0; tries < 5; tries += 1)
+    codes.push(...failureCodes(await fetch(origin).catch((error: unknown) => error)));
+  expect(codes.filter((code) => code.startsWith('PROXY_'))).toEqual(Array(5).fill('PROXY_407'));
 });
 
 test('what may not be repeated never leaves on a connection that may be dead', async () => {

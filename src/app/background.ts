@@ -85,7 +85,7 @@ export function createBackground(
       lastMinute = minute;
       knownChanges = due.changeSeq;
     },
-    onError: (error) => log.debug({ err: error }, 'could not look for due work; trying again'),
+    onError: (error) => jobs.recordFailure(error),
   });
   const parts = [
     serviceTrial(accounts, telemetry.onServiceProbe, log),

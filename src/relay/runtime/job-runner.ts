@@ -91,6 +91,7 @@ export class JobRunner {
   #releasing: Promise<void> | undefined;
   #contact: ClockReading;
   #isLost = false;
+  #failure: unknown;
 
   constructor(deps: JobRunnerDeps) {
     this.#deps = deps;
@@ -166,6 +167,11 @@ export class JobRunner {
     this.#isLost = false;
   }
 
+  /** The database could not be asked; once that has lasted for a while, the log says why. */
+  recordFailure(error: unknown): void {
+    this.#failure = error;
+  }
+
   /** Starts no more jobs. Those under way may end or hand over in their time; the others are due at once, for another process. */
   async stop(): Promise<void> {
     // A call that hangs must not hold up the stop.
@@ -227,7 +233,7 @@ export class JobRunner {
   #checkLeases(): void {
     if (!this.#isLost && elapsedMs(this.#contact, this.#clocks) > LOST_AFTER_MS) {
       this.#isLost = true;
-      this.#deps.log.error(this.trouble);
+      this.#deps.log.error({ err: this.#failure }, this.trouble);
     }
     for (const { lease } of this.#runs.values())
       if (lease.remainingMs() <= 0) lease.lose('the lease ran out');

@@ -44,6 +44,7 @@ test('a bot whose database vanishes says so, asks people to try again, and still
   await scene.until('the log says so', () => lost().length > 0);
   await pause(1_000);
   expect(lost()).toHaveLength(1);
+  expect(lost()[0]).toMatch(/"err":\{.*"message":"The database is unavailable/);
   const began = performance.now();
   await bot.stop();
   expect(performance.now() - began).toBeLessThan(withinMs(STOP_TIMEOUT_MS));

@@ -2,7 +2,7 @@
 // `node setup/launcher.mjs [--settings-file=.env] [Node's options] <file> [arguments]`.
 // npm's scripts and the systemd unit start here. It is plain JavaScript that any Node from 18 on reads.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { constants as access, accessSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -15,7 +15,14 @@ const SETTINGS_FILE = '--settings-file=';
 const args = process.argv.slice(2).flatMap((arg) => {
   if (!arg.startsWith(SETTINGS_FILE)) return [arg];
   const file = arg.slice(SETTINGS_FILE.length);
-  return existsSync(file) ? [`--env-file=${file}`] : [];
+  try {
+    accessSync(file, access.R_OK);
+    return [`--env-file=${file}`];
+  } catch ({ code }) {
+    if (code !== 'ENOENT')
+      refuse(`This user cannot read ${file} (${code}): run this as its owner, or as root.`);
+    return [];
+  }
 });
 
 const [major = 0, minor = 0] = version.slice(1).split('.').map(Number);

@@ -141,6 +141,16 @@ test.each([
   expect(child.stderr === null ? '' : await text(child.stderr)).toBe('');
 });
 
+test('a settings file that cannot be read is named', async () => {
+  const clone = await makeClone('is not there');
+  // It leads to itself: nobody can read it, not even root.
+  await symlink('.env', join(clone, '.env'));
+  const child = launch(clone);
+  const [said] = await Promise.all([child.stderr === null ? '' : text(child.stderr), once(child, 'exit')]);
+  expect(said).toBe('This user cannot read .env (ELOOP): run this as its owner, or as root.\n');
+  expect(child.exitCode).toBe(1);
+});
+
 test("each of npm's scripts, and the systemd unit, start TypeScript and vitest by the launcher", async () => {
   const { scripts } = z
     .looseObject({ scripts: z.record(z.string(), z.string()) })

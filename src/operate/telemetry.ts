@@ -259,7 +259,7 @@ function statusLabel(status: number | undefined): string {
   return REPORTED_STATUSES.has(status) ? String(status) : `${Math.floor(status / 100)}xx`;
 }
 
-const REJECTED_STATUSES = new Set([401, 403]);
+const REJECTED_STATUSES = new Set([401, 403, 429]);
 
 /** Logs a line for a step of a turn, with its ids in Slack, at the service and in the database. */
 function logStep(log: Logger, turn: Turn, step: TurnStep, task: string | null): void {

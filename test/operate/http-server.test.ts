@@ -84,8 +84,11 @@ describe('the HTTP server', () => {
     telemetry.onEventHandled({ kind: 'message', outcome: 'admitted', ms: 1 });
     const attempt = (status: number | undefined) =>
       telemetry.onServiceAttempt({ call: 'GET /tasks', status, attempt: 1, durationMs: 1 });
-    for (const status of [undefined, 401, 503]) attempt(status);
-    expect(telemetry.report()).toMatchObject({ service: { ok: false, lastAnswerAt: null, lastStatus: 503 } });
+    for (const status of [undefined, 401, 429, 503]) {
+      attempt(status);
+      const service = { ok: false, lastAnswerAt: null, lastStatus: status ?? null };
+      expect(telemetry.report()).toMatchObject({ service });
+    }
     attempt(404);
     expect(telemetry.report()).toMatchObject({ service: { ok: true, lastAnswerAt: expect.any(Date) } });
     telemetry.onServiceProbe('no_service');

@@ -191,6 +191,8 @@ const TROUBLE: Readonly<Record<string, Readonly<Record<string, string | undefine
   TaskthreadEventLoopBlocked: { 'nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.8x600' },
 };
 
+const LIMITED = 'taskthread_service_calls_total{account="settings",status="429"}';
+
 const EVENTS_BY_HTTP = {
   'taskthread_slack_connections{instance="a"}': '0x600',
   'taskthread_slack_connections_allowed{instance="a"}': '0x600',
@@ -283,6 +285,7 @@ describe.skipIf(!hasPromtool)('Prometheus', () => {
     const tests = [
       scenario({ name: 'all is well', changes: {}, firing: [] }),
       scenario({ name: 'events by HTTP', changes: EVENTS_BY_HTTP, firing: [] }),
+      scenario({ name: 'a service that limits some calls', changes: { [LIMITED]: '0+40x600' }, firing: [] }),
       ...Object.entries(TROUBLE).map(([alert, changes]) =>
         scenario({ name: alert, changes, firing: [alert], ...(alert === NO_EVENTS && FROM_DAY_TWO) }),
       ),
@@ -327,6 +330,7 @@ describe.skipIf(!hasPromtool)('Prometheus', () => {
       { 'taskthread_slack_throttled_total{method="chat.update"}': '0x60 2+2x540' },
       5,
     ],
+    ['TaskthreadServiceFailing', { [LIMITED]: '0x60 0+300x540' }, 9],
     [
       'TaskthreadServiceSlow',
       {

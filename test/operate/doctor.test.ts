@@ -177,7 +177,7 @@ describe('the doctor', () => {
     [
       'the service is away',
       { ...bySocket, AGENT_BASE_URL: `${nobody}/v1` },
-      /Could not reach AGENT_BASE_URL \(ECONNREFUSED\)\. Check the address, the network, the firewall and DNS\.$/,
+      /Could not reach AGENT_BASE_URL \(ECONNREFUSED\)\. Check the address, the network, the firewall, DNS and any proxy\.$/,
     ],
     ['the service is private', { ...bySocket, PRIVATE_HOSTS: '' }, /PRIVATE_HOSTS/],
     [

@@ -29,7 +29,7 @@ export type Check = (config: Config, tools: CheckTools) => AsyncIterable<string 
 export function unreachable(setting: string, error: unknown, reason: string): Error {
   const code = failureCodes(error).at(-1);
   const remedy = code === undefined ? undefined : REMEDIES.find(([codes]) => codes.test(code))?.[1];
-  const what = remedy ?? 'Check the address, the network, the firewall and DNS.';
+  const what = remedy ?? 'Check the address, the network, the firewall, DNS and any proxy.';
   return new Error(`Could not reach ${setting} (${code ?? reason}). ${what}`);
 }
 

@@ -97,6 +97,17 @@ describe('the doctor', () => {
     expect((await doctor(bySocket)).lines.join('\n')).toMatch(/Socket Mode connects, beside \d+ more\./);
   });
 
+  test('finds tokens of two apps, of which one gets the events and the other answers', async () => {
+    const identity = { ok: true, team_id: 'T1', user_id: 'U1', bot_id: 'B1', app_id: 'AOTHER' };
+    stage.slack.faults.add({ call: 'auth.test', fault: { kind: 'status', status: 200, body: identity } });
+    onTestFinished(() => stage.slack.faults.clear());
+    const { well, amiss } = await doctor(bySocket);
+    expect(amiss).toMatch(
+      /^FAIL {2}Slack connection +SLACK_APP_TOKEN belongs to the app A\w+, and SLACK_BOT_TOKEN to AOTHER\. Create an app-level token of that app\.$/,
+    );
+    expect(well).toBe(false);
+  });
+
   test("checks the app's OAuth credentials if several workspaces install it", async () => {
     const environment = {
       ...bySocket,

@@ -24,7 +24,11 @@ const REQUEST_TIMEOUT_MS = 10_000;
 /** How far our clock may be off Slack's (ms). Requests five minutes old, or a minute ahead, are rejected. */
 const MAX_CLOCK_SKEW_MS = 30_000;
 const connectionSchema = z.looseObject({ url: z.string() });
-const helloSchema = z.looseObject({ type: z.literal('hello'), num_connections: optional(z.number()) });
+const helloSchema = z.looseObject({
+  type: z.literal('hello'),
+  num_connections: optional(z.number()),
+  connection_info: optional(z.looseObject({ app_id: optional(z.string()) })),
+});
 
 /** Slack checks the app's credentials before the code, so the error shows which of them is wrong. */
 const INVALID_CODE = { code: 'no-such-code' };
@@ -44,10 +48,9 @@ export const checkOAuth: Check = async function* (config, tools) {
   yield 'SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are accepted';
 };
 
-export const checkToken: Check = async function* ({ SLACK_BOT_TOKEN: token, SLACK_API_URL }, { log }) {
-  if (token === undefined) return;
-  const identified = identifyToken({ token, slackApiUrl: SLACK_API_URL, log });
-  const { name, scopes } = await accepted('SLACK_BOT_TOKEN', identified);
+export const checkToken: Check = async function* (config, tools) {
+  if (config.SLACK_BOT_TOKEN === undefined) return;
+  const { name, scopes } = await identifyBot(config, tools);
   yield `the bot is installed in ${name}`;
   const what = 'Slack scopes';
   const missing = missingScopes(scopes);
@@ -67,14 +70,26 @@ export const checkSocketMode: Check = async function* (config, tools) {
   const client = slackClient(config, tools, config.SLACK_APP_TOKEN);
   const opened = client.call('apps.connections.open', {}, { schema: connectionSchema });
   const { url } = await accepted('SLACK_APP_TOKEN', opened);
-  const { num_connections: open = 1 } = await waitForHello(url).catch((error: unknown) => {
+  const { num_connections: open = 1, connection_info } = await waitForHello(url).catch((error: unknown) => {
     const message = `SLACK_APP_TOKEN is valid, but the WebSocket does not open (${errorMessage(error)}). Allow wss:// connections to Slack.`;
     throw new Error(message);
   });
+  const app = connection_info?.app_id;
+  // What is wrong with the bot token is reported by its own check.
+  const bot = config.SLACK_BOT_TOKEN && (await identifyBot(config, tools).catch(() => undefined));
+  if (bot && bot.appId !== undefined && app !== undefined && bot.appId !== app)
+    throw new Error(
+      `SLACK_APP_TOKEN belongs to the app ${app}, and SLACK_BOT_TOKEN to ${bot.appId}. Create an app-level token of that app.`,
+    );
   yield open <= 1
     ? 'Socket Mode connects'
     : `Socket Mode connects, beside ${open - 1} more. Those of no Taskthread process here are another program's, which gets part of the events.`;
 };
+
+/** Whose bot token the settings hold. Throws what `describeSlackError` says. */
+function identifyBot({ SLACK_BOT_TOKEN: token = '', SLACK_API_URL }: Config, { log }: CheckTools) {
+  return accepted('SLACK_BOT_TOKEN', identifyToken({ token, slackApiUrl: SLACK_API_URL, log }));
+}
 
 function slackClient({ SLACK_API_URL }: Config, { log }: CheckTools, token?: string): SlackClient {
   return clientForToken(token, { slackApiUrl: SLACK_API_URL, log });
@@ -120,7 +135,8 @@ function waitForHello(url: string): Promise<z.output<typeof helloSchema>> {
 }
 
 /** Compares the app at Slack with this release's manifest, and updates it there if asked to. */
-export const checkApp: Check = async function* (config, { log, mend }) {
+export const checkApp: Check = async function* (config, tools) {
+  const { log, mend } = tools;
   const { SLACK_CONFIG_TOKEN: token, SLACK_BOT_TOKEN: botToken, SLACK_API_URL: slackApiUrl } = config;
   if (mend && token === undefined)
     throw new Error(
@@ -132,8 +148,7 @@ export const checkApp: Check = async function* (config, { log, mend }) {
     );
   if (token === undefined || botToken === undefined)
     return yield "not compared with this release's manifest, for which the doctor needs SLACK_CONFIG_TOKEN and SLACK_BOT_TOKEN";
-  const identified = identifyToken({ token: botToken, slackApiUrl, log });
-  const { appId } = await accepted('SLACK_BOT_TOKEN', identified);
+  const { appId } = await identifyBot(config, tools);
   if (appId === undefined) throw new Error('Slack does not say to which app SLACK_BOT_TOKEN belongs.');
   const { PUBLIC_URL, SLACK_APP_TOKEN } = config;
   const isHttp = SLACK_APP_TOKEN === undefined && PUBLIC_URL !== undefined;

@@ -1,6 +1,7 @@
 import { supportedTaskOptions } from '../agent/service-options.ts';
 import type { Config } from '../config.ts';
 import type { RelayLimits } from '../limits.ts';
+import { readPromptsFile } from '../operate/prompts-file.ts';
 import { tellIfClosed } from '../relay/access/refusals.ts';
 import { messageButtons } from '../relay/controls/continue-and-retry.ts';
 import { pausedMessageButtons, updatePausedNotice } from '../relay/controls/paused-messages.ts';
@@ -27,7 +28,6 @@ import { reminderJobs } from '../relay/turns/reminders.ts';
 import { TurnRunner, turnJobs } from '../relay/turns/turn-runner.ts';
 import { JOB_KIND, Jobs } from '../store/jobs/jobs.ts';
 import type { MessageKey } from '../store/schema.ts';
-import { readPromptsFile } from './prompts-file.ts';
 import type { AppContext, Storage } from './storage.ts';
 import type { Workspaces } from './workspaces.ts';
 

@@ -16,6 +16,7 @@ import { checkDatabase, checkDisk } from './checks/database-checks.ts';
 import { checkApp, checkClock, checkOAuth, checkSocketMode, checkToken } from './checks/slack-checks.ts';
 import { commandLine, parseOptions, runCommand, UsageError, withOperatorStore } from './command-runner.ts';
 import { Redactor } from './logger.ts';
+import { readPromptsFile } from './prompts-file.ts';
 import { hasPassed, rehearse } from './rehearsal/rehearsal.ts';
 import { rehearsalPage, stepLine } from './rehearsal/report.ts';
 
@@ -49,6 +50,7 @@ export async function runChecks(
   let config: Config;
   try {
     config = readConfig(environment);
+    readPromptsFile(config.PROMPTS_FILE);
     useProxy(config);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

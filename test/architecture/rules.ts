@@ -52,7 +52,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   'src/operate': {
-    uses: ['src/config', 'src/operate/rehearsal', ...SERVICES, 'src/postgres', 'package.json'],
+    uses: [
+      'src/config',
+      'src/operate/rehearsal',
+      'src/relay/reading',
+      ...SERVICES,
+      'src/postgres',
+      'package.json',
+    ],
     typesOf: RELAY,
   },
   // It calls what the bot calls, and nothing else.

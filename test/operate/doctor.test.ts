@@ -108,6 +108,12 @@ describe('the doctor', () => {
     expect(well).toBe(false);
   });
 
+  test('finds a file of prompts with which no process starts', async () => {
+    const { well, amiss } = await doctor({ ...bySocket, PROMPTS_FILE: '/no/such/prompts.json' });
+    expect(amiss).toContain('PROMPTS_FILE is invalid (/no/such/prompts.json cannot be read: ENOENT).');
+    expect(well).toBe(false);
+  });
+
   test("checks the app's OAuth credentials if several workspaces install it", async () => {
     const environment = {
       ...bySocket,

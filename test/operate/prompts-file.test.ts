@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readPromptsFile } from '../../src/app/prompts-file.ts';
+import { readPromptsFile } from '../../src/operate/prompts-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'prompts-'));
 afterAll(() => rmSync(folder, { recursive: true }));

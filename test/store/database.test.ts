@@ -243,6 +243,14 @@ describe('outages', () => {
     );
   });
 
+  test('a certificate whose file is not there is no outage of the database', async () => {
+    const url = 'postgres://user@127.0.0.1:1/name?sslmode=require&sslrootcert=/no/such/ca.pem';
+    await expect(openDatabase({ url, log: silentLog })).rejects.toMatchObject({
+      code: 'denied',
+      message: expect.stringMatching(/^No TLS connection to the database \(ENOENT.*sslrootcert\.$/),
+    });
+  });
+
   test('a statement that takes too long is cancelled', async () => {
     const { rows } = await database.pool.query("select current_setting('statement_timeout') as most");
     expect(rows).toEqual([{ most: '7500ms' }]);

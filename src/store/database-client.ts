@@ -89,7 +89,11 @@ export class DatabaseAddresses {
   }
 }
 
-function hostsOf(url: string): pg.ClientConfig[] {
+/** Modes that `pg` takes for verify-full, and warns of. With `uselibpqcompat`, they mean what they mean to libpq. */
+const FULL_CHECKS = /^(?!.*[?&]uselibpqcompat=true)(.*[?&]sslmode=)(?:prefer|require|verify-ca)(?![\w-])/s;
+
+function hostsOf(given: string): pg.ClientConfig[] {
+  const url = given.replace(FULL_CHECKS, '$1verify-full');
   const [, before = '', hosts = '', after = ''] = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]+)(.*)$/s.exec(url) ?? [];
   if (!hosts.includes(',')) return [{ connectionString: url }];
   return hosts.split(',').map((host) => ({ connectionString: `${before}${host}${after}` }));

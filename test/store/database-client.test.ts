@@ -49,6 +49,21 @@ const ODD = {
   client_encoding: "'LATIN1'",
 };
 
+test.each([
+  ['?sslmode=require', '?sslmode=verify-full'],
+  [
+    '?application_name=a&sslmode=prefer&sslrootcert=/ca.pem',
+    '?application_name=a&sslmode=verify-full&sslrootcert=/ca.pem',
+  ],
+  ['?sslmode=verify-ca', '?sslmode=verify-full'],
+  ['?sslmode=no-verify', '?sslmode=no-verify'],
+  ['?uselibpqcompat=true&sslmode=require', '?uselibpqcompat=true&sslmode=require'],
+  ['?sslmode=require&uselibpqcompat=true', '?sslmode=require&uselibpqcompat=true'],
+])('an address that ends with %s is used as %s: pg would take it so, with a warning', (given, used) => {
+  const { current } = new DatabaseAddresses(`postgres://user@one,two/name${given}`);
+  expect(current).toEqual({ connectionString: `postgres://user@one/name${used}` });
+});
+
 describe('whatever the database sets', () => {
   test.each(['database', 'role'] as const)('by its %s, people are answered', async (of) => {
     const connection = await databaseWith(ODD, of);

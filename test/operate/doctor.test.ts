@@ -97,6 +97,13 @@ describe('the doctor', () => {
     expect((await doctor(bySocket)).lines.join('\n')).toMatch(/Socket Mode connects, beside \d+ more\./);
   });
 
+  test('asks for no new token where something else than Slack answers', async () => {
+    const SLACK_API_URL = `${await stranger(404, 'Not here')}/api/`;
+    expect((await doctor({ ...bySocket, SLACK_API_URL })).amiss).toMatch(
+      /^FAIL {2}Slack token +Could not reach SLACK_API_URL \(http_404\)\. Check the address,.*\.$/,
+    );
+  });
+
   test('finds tokens of two apps, of which one gets the events and the other answers', async () => {
     const identity = { ok: true, team_id: 'T1', user_id: 'U1', bot_id: 'B1', app_id: 'AOTHER' };
     stage.slack.faults.add({ call: 'auth.test', fault: { kind: 'status', status: 200, body: identity } });

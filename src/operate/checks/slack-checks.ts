@@ -106,7 +106,9 @@ async function accepted<T>(setting: string, call: Promise<T>): Promise<T> {
 function describeSlackError(setting: string, error: unknown): Error {
   if (!(error instanceof SlackError)) return new Error(errorMessage(error));
   const { code, slackCode } = error;
-  if (code === 'unavailable') return unreachable('SLACK_API_URL', error.cause, slackCode);
+  // A status is an answer of something before Slack.
+  if (code === 'unavailable' || slackCode.startsWith('http_'))
+    return unreachable('SLACK_API_URL', error.cause, slackCode);
   return new Error(
     code === 'throttled'
       ? "Slack's rate limit is reached. Run the doctor again in a minute."

@@ -158,16 +158,16 @@ export function parseTimeRange(
   const summary = { type: 'boolean', default: false } as const;
   const options = { since: text, until: text, workspace: text, summary };
   const { since, until, workspace, summary: isSummary } = parseOptions(usage, args, options);
+  if (workspace !== undefined && !/^[TE][A-Z0-9]+$/.test(workspace))
+    throw new UsageError(usage, `${workspace} is not a workspace ID.`);
   if (isSummary && command.summary === undefined) throw new UsageError(usage, 'It has no --summary.');
   if (since === undefined && !isSummary) throw new UsageError(usage, '--since is missing.');
   const now = new Date();
   const elevenMonthsAgo = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 11));
-  return {
-    since: since === undefined ? elevenMonthsAgo : parseTime(usage, '--since', since),
-    until: until === undefined ? undefined : parseTime(usage, '--until', until),
-    workspace,
-    isSummary,
-  };
+  const from = since === undefined ? elevenMonthsAgo : parseTime(usage, '--since', since);
+  const to = until === undefined ? undefined : parseTime(usage, '--until', until);
+  if (to !== undefined && to <= from) throw new UsageError(usage, '--until is not after --since.');
+  return { since: from, until: to, workspace, isSummary };
 }
 
 function parseTime(usage: string, name: string, text: string): Date {

@@ -40,12 +40,17 @@ describe('npm run audit', () => {
     expect(await audit('--summary', '--since', '2020-01-01')).toMatchObject([used]);
   });
 
-  test.each([[[]], [['--since', 'yesterday']], [['--since', '2026-01-01', '--unknown']]])(
-    'shows how it goes for %j',
-    (args) => {
-      expect(() => parseTimeRange(auditCommand, args)).toThrow('Usage: npm run -s audit');
-    },
-  );
+  test.each([
+    [[]],
+    [['--since', 'yesterday']],
+    [['--since', '2026-01-01', '--unknown']],
+    // Nothing is of these, which would read as if nobody had asked anything.
+    [['--since', '2026-02-01', '--until', '2026-01-01']],
+    [['--since', '2026-01-01', '--until', '2026-01-01']],
+    [['--since', '2026-01-01', '--workspace', 'lab']],
+  ])('shows how it goes for %j', (args) => {
+    expect(() => parseTimeRange(auditCommand, args)).toThrow('Usage: npm run -s audit');
+  });
 });
 
 test('a summary without a time begins eleven months ago', () => {

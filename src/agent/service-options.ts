@@ -85,7 +85,7 @@ export const agentDialectSetting = z
       context.issues.push({
         code: 'custom',
         input: '',
-        message: 'AGENT_DIALECT must be a JSON object, for example {"cursorParam":"cursor"}',
+        message: 'must be a JSON object, for example {"cursorParam":"cursor"}',
       });
       return z.NEVER;
     }

@@ -302,6 +302,7 @@ describe('settings', () => {
     ['DATABASE_DIRECT_URL', 'postgres://u:p/w@one:5432,two:5432/name', 'percent-encoded'],
     ['PRIVATE_HOSTS', 'https://agent.internal', 'agent.example.org'],
     ['ACCOUNT_HOSTS', 'one.internal,two.internal:8443', 'agent.example.org'],
+    ['AGENT_DIALECT', '{"cursorParam":', 'must be a JSON object'],
     ['HOST', 'http://0.0.0.0', '127.0.0.1'],
     ['HOST', '0.0.0.0:3000', '127.0.0.1'],
     ['HOST', '[::]', '127.0.0.1'],

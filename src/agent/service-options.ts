@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '../calls/json.ts';
 
 export const MEBIBYTE = 1024 * 1024;
 const nameSchema = z.string().min(1);
@@ -77,17 +78,6 @@ export const DEFAULT_SERVICE_OPTIONS: ServiceOptions = serviceOptionsSchema.pars
 export const agentDialectSetting = z
   .string()
   .default('')
-  .transform((text, context): unknown => {
-    if (text.trim() === '') return {};
-    try {
-      return JSON.parse(text);
-    } catch {
-      context.issues.push({
-        code: 'custom',
-        input: '',
-        message: 'must be a JSON object, for example {"cursorParam":"cursor"}',
-      });
-      return z.NEVER;
-    }
-  })
+  .transform((text) => parseJson(text.trim() || '{}'))
+  .refine((value) => value !== undefined, 'must be a JSON object, for example {"cursorParam":"cursor"}')
   .pipe(serviceOptionsSchema);

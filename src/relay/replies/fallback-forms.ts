@@ -50,10 +50,10 @@ interface FormWork {
 
 /**
  * Makes the function that sends a part of a turn in the first of `forms` that Slack takes. It calls `send`
- * with one form after the other until that throws no PayloadRefusedError, and throws the last one after all.
- * `whole` is the message before it takes a form: of an edit what `send` rendered last, undefined before that.
- * Blocks that only the refused form had are left out in the workspace for some hours. `onPicturesRefused` is
- * called if a message with pictures was accepted without any.
+ * with one form after the other until `send` throws no PayloadRefusedError; if all are refused, it throws the
+ * last one. `whole` is the message before it takes a form: of an edit what `send` rendered last, undefined
+ * before that and if nothing is rendered. Blocks that only the refused form had are left out in the workspace
+ * for some hours. `onPicturesRefused` is called if a message with pictures was accepted without any.
  */
 export function formSender(work: FormWork, turn: { id: string }, onPicturesRefused?: () => void) {
   const { deps, workspace } = work;
@@ -107,6 +107,7 @@ function rememberRefusedBlocks(
   refused: readonly OptionalBlock[],
   accepted: RenderedMessage | undefined,
 ): void {
+  // Nothing was rendered: no edit was needed, or the part is a file.
   if (accepted === undefined) return;
   const left = optionalBlocks(accepted);
   // A picture is refused for its file, and pictures of other files are not.
@@ -122,7 +123,7 @@ function optionalBlocks({ simpler, blocks }: RenderedMessage): OptionalBlock[] {
   return simpler === undefined ? thumbs : [simpler.without, ...thumbs];
 }
 
-/** A message without the blocks that are left out in the workspace now. */
+/** A message without its next new block and its thumbs, if these are left out in the workspace now. */
 function withoutRefusedBlocks({ blocksLeftOutUntil }: FormWork['workspace'], message: RenderedMessage) {
   const isLeftOut = (block: OptionalBlock) => (blocksLeftOutUntil.get(block) ?? 0) > Date.now();
   const { simpler } = message;
@@ -130,10 +131,10 @@ function withoutRefusedBlocks({ blocksLeftOutUntil }: FormWork['workspace'], mes
   return isLeftOut('context_actions') ? withoutThumbs(known) : known;
 }
 
-/** Slack's own failures in a row after which a message counts as refused. */
+/** After so many of Slack's own failures in a row, while other calls succeed, a message counts as refused. */
 const MAX_FAULTS = 3;
 
-/** Makes what sends a part. One at which alone Slack keeps failing counts as refused, but may be there. */
+/** Makes the function that sends a part, and throws PayloadRefusedError after MAX_FAULTS: it may be there. */
 function faultCounter(workspace: FormWork['workspace']) {
   /** Failures in a row by part, and when the first was (`performance.now()`). */
   let faults: Map<string, { times: number; since: number }> | undefined;

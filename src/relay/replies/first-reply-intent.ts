@@ -12,14 +12,14 @@ export interface FirstReply {
   permit: Promise<Permit | undefined>;
 }
 
-/** Returns a permit that no call needs, once it comes. Never throws. */
+/** Gives back a permit that no call needs, once it comes. Never throws. */
 export async function releaseUnused(permit: FirstReply['permit'] | undefined): Promise<void> {
   (await permit?.catch(() => undefined))?.release();
 }
 
 /**
  * The intent to post a turn's first reply, which `turns.begin` records, and the permit asked for with it. It
- * counts for INTENT_MAX_AGE_MS: a search relies on the call having ended SLACK_CALL_LIFETIME_MS after it.
+ * counts for INTENT_MAX_AGE_MS: who looks for the reply takes the call as ended SLACK_CALL_LIFETIME_MS later.
  */
 export class FirstReplyIntent {
   readonly #work: ThreadWork;
@@ -41,14 +41,14 @@ export class FirstReplyIntent {
     this.#expiry = setTimeout(() => void this.withdraw().catch(() => undefined), INTENT_MAX_AGE_MS).unref();
   }
 
-  /** The permit for the call, which uses or returns it; undefined the next time. */
+  /** The permit for the call, which uses it or gives it back; undefined the next time. */
   takePermit(): FirstReply['permit'] | undefined {
     const permit = this.#permit;
     this.#permit = undefined;
     return permit;
   }
 
-  /** Uses it for a call that leaves now. False if it was used, is withdrawn or too old: another is needed. */
+  /** Uses the intent for a call that leaves now. False if it is used, withdrawn or too old: record another. */
   async use(): Promise<boolean> {
     clearTimeout(this.#expiry);
     const isValid = this.#begunAt !== undefined && performance.now() - this.#begunAt <= INTENT_MAX_AGE_MS;
@@ -57,10 +57,12 @@ export class FirstReplyIntent {
     return isValid;
   }
 
-  /** Returns its permit. Withdraws the intent if no call used it, so that nobody looks for the reply. */
+  /** Gives its permit back, and withdraws the intent if no call used it: then nobody looks for the reply. */
   async withdraw(): Promise<void> {
     void releaseUnused(this.takePermit());
-    if (this.#begunAt !== undefined && this.#work.lease.remainingMs() > 0) {
+    const isUnused = this.#begunAt !== undefined;
+    // Without the lease, the row belongs to the process that has the thread now.
+    if (isUnused && this.#work.lease.remainingMs() > 0) {
       this.#begunAt = undefined;
       // A withdrawal that fails is not repeated: the next call records another intent.
       this.#withdrawal = this.#work.deps.store.posts.delete(this.#turn, replyPart(0)).finally(() => {

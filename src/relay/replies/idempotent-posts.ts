@@ -47,7 +47,7 @@ export class IdempotentPosts {
   #isLoaded: boolean;
   readonly #firstIntent: FirstReplyIntent | undefined;
 
-  /** `first`: of a turn that began with the intent to post its first reply, and no other post. */
+  /** `first`: of a turn that begins here. Its first reply is all that is recorded, so nothing is loaded. */
   constructor(work: ThreadWork, turn: TurnLocation, first?: FirstReply) {
     this.#work = work;
     this.#turn = turn;
@@ -99,9 +99,9 @@ export class IdempotentPosts {
   /** Posts a text once. Slack's own failures never count as a refusal: a text has no simpler form. */
   async postNotice(part: string, text: string): Promise<void> {
     const message = { text, blocks: [] };
-    await this.sendOnce(part, messageDigest(message), (identity) =>
-      this.#work.workspace.posting.post({ ...identity, message, kind: 'notice' }),
-    );
+    const { posting } = this.#work.workspace;
+    const send = (identity: PostIdentity) => posting.post({ ...identity, message, kind: 'notice' });
+    await this.sendOnce(part, send, { digest: messageDigest(message) });
     await this.record();
   }
 
@@ -110,7 +110,7 @@ export class IdempotentPosts {
     await this.recordWith((posts) => this.#work.deps.store.posts.record(this.#turn, posts));
   }
 
-  /** Posts a part once, in the first form that Slack accepts. The next `recordWith` records a `first` one. */
+  /** Posts a part once, in the first form that Slack accepts. Records it, unless it is a `first` one. */
   async post(
     part: string,
     message: RenderedMessage,
@@ -118,15 +118,15 @@ export class IdempotentPosts {
     forms: readonly MessageForm[] = [asRendered],
   ): Promise<void> {
     const { posting } = this.#work.workspace;
-    const send = (form: MessageForm) =>
-      this.sendOnce(part, messageDigest(message), (identity) =>
-        posting.post({ ...identity, message: form(message), kind }),
-      );
+    const digest = messageDigest(message);
+    const postAs = (form: MessageForm) => (identity: PostIdentity) =>
+      posting.post({ ...identity, message: form(message), kind });
+    const send = (form: MessageForm) => this.sendOnce(part, postAs(form), { digest });
     await this.#sendForm(part, forms, () => message, send);
     if (kind !== 'first') await this.record();
   }
 
-  /** Edits a part, in the first form that Slack accepts, however long that waits. Throws a SlackError. */
+  /** Edits a part, in the first form that Slack accepts, however long the edit waits. Throws a SlackError. */
   async update(part: string, message: RenderedMessage, forms: readonly MessageForm[]): Promise<void> {
     const state = { isFinal: true, isBlank: false, unseenSinceMs: Date.now() };
     const { signal } = this.#work.lease;
@@ -139,7 +139,10 @@ export class IdempotentPosts {
     return workspace.posting.permitToEdit({ ...wait, channel: this.#turn.channel, ts, guard });
   }
 
-  /** Edits a part to what `render` gives once there is a permit. Marks a lost part. Throws a SlackError. */
+  /**
+   * Edits a part to what `render` gives once there is a permit. A message that can no longer be edited is
+   * marked as gone, which counts as `done`. Throws a SlackError, also for a deleted message.
+   */
   async edit(part: string, { permit: held, onShown, ...edit }: PartEdit): Promise<EditOutcome> {
     const post = this.find(part);
     if (post === undefined) {
@@ -152,6 +155,7 @@ export class IdempotentPosts {
     try {
       sent = await this.#sendEdit(post, permit, edit);
     } catch (error) {
+      // The error of a deleted message or thread is thrown: people do not want the reply there.
       if (!(error instanceof MessageGoneError) || isThreadUnreachable(error)) throw error;
       await this.#markGone(part);
     }
@@ -163,7 +167,7 @@ export class IdempotentPosts {
     return 'done';
   }
 
-  /** Sends an edit in one form after the other. Returns what it shows; undefined if none was needed. */
+  /** Sends an edit in one form after the other. Returns the message in full; undefined if it needed no edit. */
   async #sendEdit(
     { part, ts, is_stream: isStream, dedupe_key }: KnownPost & { ts: string },
     firstPermit: Permit,
@@ -174,7 +178,7 @@ export class IdempotentPosts {
     const target = { ...wait, channel: this.#turn.channel, ts, guard, key };
     // A permit is for one call: an edit in another form waits for one of its own.
     let permit: Permit | undefined = firstPermit;
-    /** What the last attempt has rendered, before its form. Those that Slack throttled have shown nothing. */
+    /** What the last attempt has rendered, before its form. One that Slack throttles is rendered again. */
     let rendered: RenderedMessage | undefined;
     /** Undefined if the part shows the latest state already, so that no edit is sent. */
     const renderInForm = async (toForm: MessageForm) => {
@@ -196,15 +200,14 @@ export class IdempotentPosts {
   }
 
   /**
-   * Posts a part once, as `send` does it; false if that sends nothing. After an attempt whose outcome is
-   * unknown, the part is looked for first. `digest` identifies what it then shows; undefined: unknown, so
-   * that the next edit is sent. The next `recordWith` records the post.
+   * Has `send` post a part, unless it is there; after an unknown outcome it is looked for first. Whether it is
+   * there now: `send` may post nothing. `digest` identifies what it shows; without one, the next edit is sent.
+   * The next `recordWith` records the post.
    */
   async sendOnce(
     part: string,
-    digest: string | undefined,
     send: (identity: PostIdentity) => Promise<{ ts: string } | undefined>,
-    isStream = false,
+    { digest, isStream = false }: { digest?: string; isStream?: boolean } = {},
   ): Promise<boolean> {
     await this.load();
     if (this.has(part)) return true;
@@ -218,7 +221,7 @@ export class IdempotentPosts {
       // From this moment on, the outcome is unknown until Slack has answered.
       await this.#intend(part, key, isStream);
     };
-    // Only a first attempt has this permit, and nothing to look for: its call uses or returns it.
+    // Only a first attempt has this permit, and nothing to look for: its call uses it or gives it back.
     const permit = part === replyPart(0) ? await this.#firstIntent?.takePermit() : undefined;
     const identity = { channel, threadTs, key, beforeSend, guard: lease, signal: lease.signal, permit };
     const look = earlier?.state === 'intended' ? () => this.#lookFor(earlier) : undefined;
@@ -234,10 +237,11 @@ export class IdempotentPosts {
 
   /** Looks for a part that an earlier attempt may have posted, and forgets it if absent. Posts nothing. */
   async findUnknown(part: string): Promise<void> {
-    await this.sendOnce(part, undefined, async () => undefined);
+    const sendNothing = async () => undefined;
+    await this.sendOnce(part, sendNothing);
   }
 
-  /** Records the intent of a call that leaves now, unless it is the first reply's, recorded with the turn. */
+  /** Records the intent of a call that leaves now, unless the intent that began the turn still counts. */
   async #intend(part: string, key: string, isStream: boolean): Promise<void> {
     const isRecorded = part === replyPart(0) && (await this.#firstIntent?.use());
     const record = () => this.#work.deps.store.posts.intend(this.#turn, part, key, isStream);
@@ -281,13 +285,13 @@ export class IdempotentPosts {
     this.#posts.delete(part);
   }
 
-  /** Records that Slack no longer has the part, or lets us edit it: `sendOnce` would post it again. */
+  /** Records that a part was deleted, or can no longer be edited: `sendOnce` would post it again. */
   async #markGone(part: string): Promise<void> {
     await this.#work.deps.store.posts.markGone(this.#turn, part);
     this.#change(part, { state: 'gone', isUnrecorded: false });
   }
 
-  /** Looks in Slack for a post whose outcome is unknown, once its call has surely ended. */
+  /** Looks for a post whose outcome is unknown, once its call has surely ended. Undefined if it is absent. */
   async #lookFor(post: KnownPost): Promise<{ ts: string; shown?: string | undefined } | undefined> {
     const { workspace, lease } = this.#work;
     const { posting, readBack } = workspace;
@@ -295,7 +299,7 @@ export class IdempotentPosts {
     await waitUntilCallEnded(intendedAt, lease);
     const known = new Set([...this.#posts.values()].flatMap(({ ts }) => ts ?? []));
     const query = { channel, key, intendedAt, guard: lease, signal: lease.signal };
-    // A stream carries no key: one that is not known is it.
+    // A stream carries no key: the one that is not known is the post.
     const thread = { threadTs, streamsExcept: post.is_stream ? known : undefined };
     return readBack.findOwnPost({ ...query, ...thread }).catch(async (error: unknown) => {
       // If its thread was deleted before it arrived, the post stands in the channel, where nobody expects it.

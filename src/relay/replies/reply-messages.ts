@@ -46,6 +46,7 @@ export class ReplyMessages {
     await this.#posts.load();
     if (!this.#posts.has(STATUS_PART)) return;
     this.#state.update({ isApart: true });
+    // Once the reply is over, nothing stands apart.
     if (!this.#state.isApart) await this.reuseStatusWithoutText();
   }
 
@@ -78,6 +79,7 @@ export class ReplyMessages {
   isUpToDate({ part, message }: PlannedMessage): boolean {
     // The status is brought up to date apart from the text, at its own pace.
     if (part === STATUS_PART) return true;
+    // Once the reply is over, streams are stopped and edited: then the whole message counts.
     const shown = this.#state.isApart ? this.#streams?.shownBy(part) : undefined;
     if (shown === undefined) return this.#posts.shows(part, message);
     const { markdown = '', source } = message;
@@ -87,6 +89,7 @@ export class ReplyMessages {
     return shown.startsWith(markdown) || markdown.length > MIN_PART_LENGTH;
   }
 
+  /** Whether the status surely shows its latest state. */
   isStatusShown(): boolean {
     const status = this.#find(STATUS_PART);
     return status !== undefined && this.#posts.shows(STATUS_PART, status);
@@ -100,7 +103,7 @@ export class ReplyMessages {
     return typeof end === 'number' && end >= source.to;
   }
 
-  /** Up to where (characters) a message shows the answer from `from` on, if this process has sent it. */
+  /** Up to where (characters) a message shows the answer from `from` on. `unknown`: not sent by this run. */
   displayedUpTo(part: string, from: number): number | 'changed' | 'unknown' {
     const shown = this.#ranges.get(part);
     if (shown === undefined) return 'unknown';
@@ -213,7 +216,7 @@ export class ReplyStreams {
     return this.#streamOf(part)?.markdown;
   }
 
-  /** Posts a part once as a stream; false without permit or text, or if refused. Throws a SlackError. */
+  /** Posts a part once as a stream; false without text or permit, or if Slack refuses. Throws a SlackError. */
   async start(part: string, { markdown = '' }: RenderedMessage): Promise<boolean> {
     if (markdown.trim() === '') return false;
     const until = performance.now() + STREAM_LIFETIME_MS;
@@ -222,11 +225,11 @@ export class ReplyStreams {
       if (started !== undefined) this.#open.set(part, { markdown, until });
       return started;
     };
-    const isRefused = (error: unknown) => error instanceof SlackError && error.outcome === 'none';
-    return this.#posts.sendOnce(part, undefined, openStream, true).catch(valueIf(false, isRefused));
+    const hadNoEffect = (error: unknown) => error instanceof SlackError && error.outcome === 'none';
+    return this.#posts.sendOnce(part, openStream, { isStream: true }).catch(valueIf(false, hadNoEffect));
   }
 
-  /** Adds what a part lacks, once there is a permit. `impossible`: that is nothing, or only an edit helps. */
+  /** Adds the text that a part lacks, once there is a permit. `impossible`: it lacks none, or needs an edit. */
   async append(part: string, request: Omit<PartEdit, 'forms'>): Promise<'shown' | 'left_out' | 'impossible'> {
     const post = this.#posts.find(part);
     const stream = this.#streamOf(part);

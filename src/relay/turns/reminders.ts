@@ -68,7 +68,7 @@ async function remind(
   if (!mayRemind(wait)) return false;
   const person = isDirectChannel(wait.channel) ? undefined : wait.asked_by;
   const message = { text: strings.reminder(person, wait.waits_for === PLAN_WAIT) };
-  const isPosted = await posts.sendOnce(REMINDER_PART, undefined, async (identity) => {
+  const isPosted = await posts.sendOnce(REMINDER_PART, async (identity) => {
     const beforeSend = async () => {
       const latest = await store.personWaits.get(wait);
       if (latest === undefined || !mayRemind(latest) || latest.waits_for !== wait.waits_for)

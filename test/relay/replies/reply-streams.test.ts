@@ -31,7 +31,7 @@ function streamsOf(known: boolean): ReplyStreams {
     },
   };
   const post = { ...intendedPost(turn, 'reply:0'), ts: '2.000000', is_stream: true };
-  const sendOnce: IdempotentPosts['sendOnce'] = async (_part, _digest, send) =>
+  const sendOnce: IdempotentPosts['sendOnce'] = async (_part, send) =>
     known || (await send({ channel: 'D1', key: 'k' })) !== undefined;
   return new ReplyStreams(slack, lease, { find: () => post, sendOnce });
 }

@@ -60,16 +60,17 @@ export class LiveReply {
     this.#messages = new ReplyMessages(work, turn, state, this.posts);
   }
 
-  /** Posts the first message, if none is: `posts.recordWith` records it. From then on, changes are shown. */
+  /** Posts the first message, unless it is there; `recordWith` records it. From then on, changes are shown. */
   async open(): Promise<void> {
     if (this.#stage !== 'unopened') return;
     await this.#messages.load();
     const [first] = this.#messages.planned();
-    // Under its first name, if an earlier attempt failed between the post and `setApart`.
+    // It has its first name if an earlier attempt failed between the post and `setApart`.
     const isThere = first === undefined || this.posts.has(first.part) || this.posts.has(replyPart(0));
     if (!isThere) await this.#messages.post(first.part, 'first');
     await this.#messages.setApart();
     this.#stage = 'live';
+    // Something changed before there was a message to edit.
     if (this.#unseenSince !== undefined) this.onChanged();
   }
 
@@ -85,7 +86,7 @@ export class LiveReply {
     this.#statusChanges.pollNow();
   }
 
-  /** Makes what calls `show` when it is asked to, while the reply is live and Slack has a place for it. */
+  /** Makes a poller that calls `show` on request, while the reply is live and Slack has a place for it. */
   #poller(show: () => Promise<unknown>): Poller {
     const poll = async () => {
       if (!this.#isLive || this.unreachable !== undefined) return;
@@ -97,7 +98,7 @@ export class LiveReply {
 
   /** Shows the final text, in new messages where no edit is available; returns when people can read it. */
   async showFinalText(): Promise<void> {
-    // This ends the waits of live edits. The final edits have their own signal.
+    // This ends the waits of live edits. The final edits have a signal of their own, unless none may follow.
     await this.#endChanges('final_text');
     if (this.#stage !== 'closed') this.#pendingEdits = new AbortController();
     this.#unseenSince ??= Date.now();
@@ -139,14 +140,14 @@ export class LiveReply {
     return this.#endChanges('closed');
   }
 
-  /** Closes it, and records what an unfinished turn shows: another process may go on with it. */
+  /** Closes the reply, and records its posts: another process may go on with an unfinished turn. */
   async suspend(): Promise<void> {
     await this.close();
     await this.posts.record();
     await this.posts.withdrawIntent();
   }
 
-  /** Deletes the reply from the thread: its message was withdrawn before it was sent. */
+  /** Deletes the reply from the thread: its message was deleted before it was sent, or waits again. */
   async remove(): Promise<void> {
     await this.suspend();
     await this.#messages.removeExtra([]);
@@ -171,7 +172,7 @@ export class LiveReply {
     return this.#stage === 'live' && !this.#work.lease.signal.aborted;
   }
 
-  /** Tries again after a pause that grows with each failure, unless Slack has no place for the reply. */
+  /** Tries again after a pause that grows, while the reply is live and Slack has a place for it. */
   async #onFailed(error: unknown): Promise<void> {
     if (!this.#isLive) return;
     if (isThreadUnreachable(error)) {
@@ -187,13 +188,13 @@ export class LiveReply {
     this.onChanged();
   }
 
-  /** Brings the thread up to date message by message, so that people never read past a gap. */
+  /** Shows what is outdated, in order: people never read past a gap. Ends at the last, or at `showFinalText`. */
   async #showLatest(): Promise<void> {
     while (!this.#isShowingFinalText) {
       this.#unseenSince ??= Date.now();
       // Only the name is kept: the rendered messages are freed before the wait for an edit.
       const outdated = (await this.#render()).find((one) => !this.#messages.isUpToDate(one))?.part;
-      // Once the reply is final, `showFinalText` makes the edits.
+      // `showFinalText` has begun meanwhile, and makes the edits.
       if (this.#isShowingFinalText) return;
       if (outdated === undefined) {
         this.#unseenSince = undefined;
@@ -204,13 +205,13 @@ export class LiveReply {
       if (post === undefined) await this.#messages.post(outdated, 'further');
       else {
         this.#state.discardRendered();
-        // Thousands wait here at once: what else an edit needs is made later. Streams have other permits.
+        // Thousands may wait here at once: each holds nothing but this wait. A stream's edit waits itself.
         const permit = post.is_stream
           ? undefined
           : await this.posts.permitToEdit(post.ts, this.#waitOf(outdated));
         await this.#editOrReplace(outdated, { permit });
       }
-      // While an answer grows, one poll shows many changes.
+      // Not only after the poll: that may go on for as long as the answer grows.
       this.#failures = 0;
     }
   }
@@ -247,6 +248,7 @@ export class LiveReply {
       if (edited === 'left_out') await this.#messages.markReplaced(part);
       return;
     }
+    // Changed text is replaced. So is a message that begins inside a block: `breakPoint` finds no end for it.
     const upTo = displayedUpTo === 'changed' || source?.reopened === true ? from : displayedUpTo;
     const find = () => this.#state.breakPoint(from, upTo);
     const at = await this.#work.deps.rendering.run(this.#turn.workspace, find, this.#pendingEdits.signal);
@@ -281,15 +283,17 @@ export class LiveReply {
   }
 
   /**
-   * Edits a message to the latest state, which is read and rendered once the edit may be sent. From here,
-   * `ReplyMessages.edit` chooses a stream or an edit, and `IdempotentPosts.edit` a form that Slack takes.
+   * Edits a message to the latest state, which is read, and rendered into `#state`, once the edit may be sent.
+   * `ReplyMessages.edit` takes it from there, and chooses a stream or an edit; `IdempotentPosts.edit` a form.
    */
   async #edit(part: string, how: Pick<PartEdit, 'maxWaitMs' | 'permit'> = {}): Promise<EditOutcome> {
-    const isStatus = part === STATUS_PART;
-    if (!isStatus) this.#state.discardRendered();
+    // The status is edited beside the text, at its own pace: what is rendered, read and unseen is the text's.
+    const isText = part !== STATUS_PART;
+    if (isText) this.#state.discardRendered();
     const renderState = async () => {
-      if (!isStatus && !this.#isFinal) await this.beforeEdit();
-      if (!isStatus) this.#unseenSince = undefined;
+      // Once the reply is final, nothing more is to be read.
+      if (isText && !this.#isFinal) await this.beforeEdit();
+      if (isText) this.#unseenSince = undefined;
       await this.#render();
     };
     return this.#messages.edit(part, renderState, { ...this.#waitOf(part), ...how });

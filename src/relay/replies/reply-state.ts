@@ -79,7 +79,7 @@ export class ReplyState {
   #known: ReplyKnowledge;
   #elapsedMs = 0;
   /** The length of the answer when the run was last given another message. */
-  #lengthAsked: number | undefined;
+  #lengthWhenPassedOn: number | undefined;
   /** An earlier process may have shown more of the reply than is known here before the first read. */
   #awaitsFirstRead: boolean;
 
@@ -115,10 +115,11 @@ export class ReplyState {
     return this.#known.isApart && !this.#known.isOver;
   }
 
-  /** Whether the reply is a plan that no button has answered. Only a run's first answer may be one. */
+  /** Whether the reply is a plan that no button has answered: a run's first answer, or what it ends with. */
   get isOpenPlan(): boolean {
     const { plansFirst, buttonUse, isOver, passedOnFileNotes } = this.#known;
-    return plansFirst && buttonUse === undefined && (isOver || passedOnFileNotes === undefined);
+    const isFirstAnswer = passedOnFileNotes === undefined;
+    return plansFirst && buttonUse === undefined && (isOver || isFirstAnswer);
   }
 
   /** Whether the reply is a finished answer that asks the reader something; a plan has its buttons. */
@@ -136,7 +137,7 @@ export class ReplyState {
 
   /** Whether the reply has grown since its run was given a later message, which stands below it. */
   get hasGrownAboveMessage(): boolean {
-    return this.#lengthAsked !== undefined && this.answer.length > this.#lengthAsked;
+    return this.#lengthWhenPassedOn !== undefined && this.answer.length > this.#lengthWhenPassedOn;
   }
 
   /** The answer's text as far as it is known. */
@@ -151,10 +152,10 @@ export class ReplyState {
     if (!isDeepStrictEqual(before, this.#known)) this.#notifyChanged();
   }
 
-  /** Sets what became of the files, in place of their progress. Only what must be known shows at once. */
+  /** Sets what became of the files, in place of their progress. It shows at once only if people must know. */
   setFileNotes(fileNotes: readonly FileNote[]): void {
-    if (fileNotes.some(({ reason, remark }) => reason !== null || remark !== undefined))
-      this.update({ fileNotes, uploadLines: [] });
+    const mustBeKnown = fileNotes.some(({ reason, remark }) => reason !== null || remark !== undefined);
+    if (mustBeKnown) this.update({ fileNotes, uploadLines: [] });
     else this.#known = { ...this.#known, fileNotes, uploadLines: [] };
   }
 
@@ -185,10 +186,10 @@ export class ReplyState {
     return { length: this.answer.length, fingerprint: this.silence.fingerprint };
   }
 
-  /** A message was passed on to the silent agent, which had written `before`: its silence starts over. */
+  /** A message was passed on to the silent agent. `before`: the answer just before the call that sent it. */
   onPassedOn(writer: string, notes: readonly FileNote[], before: AnswerProgress): void {
-    this.silence.onAnswered(before.fingerprint);
-    this.#lengthAsked = before.length;
+    this.silence.onPassedOn(before.fingerprint);
+    this.#lengthWhenPassedOn = before.length;
     const { passedOnFileNotes: earlier = [] } = this.#known;
     this.update({ passedOnFileNotes: [...earlier, ...notes], sentence: strings.messagePassedOn(writer) });
   }
@@ -230,7 +231,7 @@ export class ReplyState {
     this.#splitter.dropCache();
   }
 
-  /** The part of the answer that the messages do not show. */
+  /** The part of the answer that the messages do not show; undefined if they show all. */
   overflow(): AnswerRest | undefined {
     return splitReply(this.#toShownReply(), this.#splitter).rest;
   }
@@ -250,7 +251,7 @@ export class ReplyState {
     return figurePaths(this.#toShownReply(), this.#splitter);
   }
 
-  /** The reply as it is shown: a wait, a stop, or the sentences of both may replace the agent's work. */
+  /** The reply as it is shown. During a wait or a stop, sentences about these replace the agent's phase. */
   #toShownReply(): DisplayedReply {
     const { waitCause, stopSentence, instructions, notes, buttonUse, isOver, ...known } = this.#known;
     const waitSentence = waitCause && strings.waits[waitCause];

@@ -19,8 +19,8 @@ export class SilenceDetector {
   #isSilent = false;
   /** How many silences there have been, which names each. */
   #silences = 0;
-  /** What the agent had written (its fingerprint) when it last got something to answer. */
-  #answered = '';
+  /** What the agent had written (its fingerprint) when it last got a message. */
+  #writtenWhenPassedOn = '';
 
   /** Takes note of a read. Returns whether it shows anything new; once in a silence, that this has begun. */
   onRead(
@@ -46,9 +46,9 @@ export class SilenceDetector {
     return this.#fingerprint;
   }
 
-  /** Starts the silence over: the agent got something to answer when it had written this. */
-  onAnswered(fingerprint: string): void {
-    this.#answered = fingerprint;
+  /** A message was passed on to the agent, which had written this: its silence starts over. */
+  onPassedOn(fingerprint: string): void {
+    this.#writtenWhenPassedOn = fingerprint;
     this.#reset();
   }
 
@@ -64,13 +64,14 @@ export class SilenceDetector {
 
   /**
    * What a person has to answer, named by what the agent has written, and for how long (ms): a question or,
-   * with `isPlan`, whatever it has written. Undefined while the agent writes, or has got its answer. `before`
-   * is what the agent was seen to wait for, perhaps by an earlier process.
+   * with `isPlan`, whatever it has written. Undefined if it asks nothing, still writes, or has got its answer.
+   * `before` is what the agent was seen to wait for, perhaps by an earlier process.
    */
   personWait(isPlan: boolean, before?: string): { wait: string; quietMs: number } | undefined {
     const isAsked = this.#waiting === 'question' || (isPlan && this.#waiting === undefined);
     const isQuiet = this.#isSilent || this.#fingerprint === before;
-    if (!isAsked || !isQuiet || this.#fingerprint === this.#answered) return undefined;
+    const hasAnswer = this.#fingerprint === this.#writtenWhenPassedOn;
+    if (!isAsked || !isQuiet || hasAnswer) return undefined;
     return { wait: this.#fingerprint, quietMs: this.#quietMs };
   }
 
@@ -108,8 +109,8 @@ export function silenceBefore(waiting: WaitingFor, { silenceMs, waitingMs }: Sil
 /** A question mark at the end of a text, in any script; quotes, brackets and emphasis may follow it. */
 const QUESTION_AT_END = /(?:[?？؟\u037e՞]|(?<=\p{Script=Greek});)["'”’»)\]*_\s]*$/u;
 
-/** Of what ends with a question mark, no question to the reader: a quotation, or a polite end. */
-const NO_QUESTION =
+/** What ends with a question mark and asks the reader nothing: a quotation, or a polite end. */
+const QUOTED_OR_POLITE_END =
   /\?["'”’»]\s*$|\b(anything else|any (other |more |further )?questions|does (this|that) help)\b[^.!?]*\?["'”’»)\]*_\s]*$/i;
 
 /** The end of a text in which its question is looked for (UTF-16 units). */
@@ -120,7 +121,7 @@ export function endsWithQuestion(blocks: readonly ContentBlock[]): boolean {
   const last = blocks.at(-1);
   if (last?.kind !== 'text' || waitsFor(blocks) !== 'question') return false;
   const line = last.text.trimEnd().split('\n').at(-1) ?? '';
-  return !line.trimStart().startsWith('>') && !NO_QUESTION.test(line.slice(-END_LENGTH));
+  return !line.trimStart().startsWith('>') && !QUOTED_OR_POLITE_END.test(line.slice(-END_LENGTH));
 }
 
 /** What the agent may be waiting for after it has written this. */

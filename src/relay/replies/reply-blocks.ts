@@ -31,6 +31,7 @@ const SETTLED_STATUSES: readonly (string | null)[] = ['completed', 'cancelled', 
 /** Whether a reply is complete, whatever its outcome. */
 export function isReplySettled(reply: Pick<AgentMessage, 'status' | 'completedAt'>): boolean {
   if (SETTLED_STATUSES.includes(reply.status)) return true;
+  // For a status that we do not know, the time of completion decides.
   return reply.completedAt !== null && !UNFINISHED_STATUSES.includes(reply.status);
 }
 

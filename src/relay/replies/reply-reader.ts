@@ -11,6 +11,8 @@ import { hasReplyFailed, isReplySettled, keptSizeOf, type ReadReply, toReadReply
 const FRESH_READ_MS = 400;
 /** How long (ms) an edit waits for a read; then it shows the last one. */
 const DUE_READ_TIMEOUT_MS = 1_000;
+/** For `ReadTimes.dueUntil`: no edit waits for the read. */
+const NOT_DUE = 0;
 const MAX_SILENT_INTERVAL_MS = 5_000;
 /** How often in `settledTaskMs` the task of an unchanged reply is read: the reply may never settle. */
 const TASK_READS = 6;
@@ -29,11 +31,7 @@ export interface SettledReply {
   hasSettled: boolean;
 }
 
-/**
- * Reads one reply until it has settled: at the rate's pace while it grows, ever more seldom while it does not.
- * One that stands still counts as it is once its task has rested for long, and one that has failed once no
- * other reply has come.
- */
+/** Reads one reply until it has settled: at the rate's pace while it grows, more and more seldom otherwise. */
 export class ReplyReader {
   readonly #message: AnsweredMessage;
   readonly #options: ReplyReaderOptions;
@@ -55,7 +53,7 @@ export class ReplyReader {
   #failedSince: number | undefined;
   /** What `readToEnd` returns, once it is known. */
   #settled: SettledReply | undefined;
-  /** When the next read may come, while the reply is followed. */
+  /** When the next read may come; undefined while `readToEnd` does not run. */
   #readTimes: ReadTimes | undefined;
   /** The next read, while an edit waits for it. */
   #awaitedRead: PromiseWithResolvers<void> | undefined;
@@ -67,13 +65,14 @@ export class ReplyReader {
   }
 
   /**
-   * Reads until the reply has settled, and returns it. One that never settles is returned as it is, with its
-   * task's status, once that has been settled for `settledTaskMs` without a change. Throws an AgentError.
+   * Reads until the reply has settled, and returns it; a failed one only if no other reply comes. One that
+   * never settles is returned as it is, with its task's status, once nothing was expected of the task for
+   * `settledTaskMs` without a change. Throws an AgentError.
    */
   async readToEnd(): Promise<SettledReply> {
     const { rate, lease } = this.#message;
     const leave = rate.join();
-    const times = { notBefore: 0, dueUntil: 0 };
+    const times = { notBefore: 0, dueUntil: NOT_DUE };
     this.#readTimes = times;
     try {
       while (this.#settled === undefined) {
@@ -90,7 +89,7 @@ export class ReplyReader {
     }
   }
 
-  /** Waits for the next read, for an edit, unless the last one is fresh, or the next takes too long. */
+  /** Waits for the next read, for an edit, unless the last one is fresh, none comes, or it takes too long. */
   async refresh(): Promise<void> {
     if (this.#readTimes === undefined || performance.now() - this.#readAt < FRESH_READ_MS) return;
     this.#awaitedRead ??= Promise.withResolvers();
@@ -98,8 +97,9 @@ export class ReplyReader {
     await within(DUE_READ_TIMEOUT_MS, this.#awaitedRead.promise, undefined);
   }
 
+  /** Lets the edits go on that wait for a read: it has come, or none comes any more. */
   #resolveAwaitedRead(): void {
-    if (this.#readTimes !== undefined) this.#readTimes.dueUntil = 0;
+    if (this.#readTimes !== undefined) this.#readTimes.dueUntil = NOT_DUE;
     this.#awaitedRead?.resolve();
     this.#awaitedRead = undefined;
   }
@@ -140,7 +140,7 @@ export class ReplyReader {
       this.#settled = { reply: failed, hasSettled: true };
   }
 
-  /** Reads the reply now, and gives it to `onRead`. Unless it has failed, one at its end ends `readToEnd`. */
+  /** Reads the reply now, and gives it to `onRead`. If it has settled and not failed, `readToEnd` ends. */
   async read(): Promise<ReadReply> {
     const { agent, taskId, lease } = this.#message;
     const { memory, onRead, onMemoryWait } = this.#options;
@@ -189,6 +189,7 @@ export const SETTLED_TASK_SHORT_MS = 3_000;
 
 /** Whether a message was passed on to a run, and nobody knows yet whether it gets a reply of its own. */
 export function seeksOwnReply(turn: Turn): boolean {
+  // Once that is known, its turn opens the reply, which sets `first_visible_at`, or ends.
   return turn.passed_on_by_turn_id !== null && isAtService(turn) && turn.first_visible_at === null;
 }
 
@@ -213,7 +214,7 @@ interface Look {
   hasNewerMessage: boolean;
 }
 
-/** Waits for a reply's id. Once the task has rested for `settledMs`: of the likeliest one, or undefined. */
+/** Waits until a reply's id is certain, or the task has rested for `settledMs`: then the likeliest, if any. */
 export async function findReply(
   message: AnsweredMessage,
   settledMs: () => number | Promise<number> = () =>
@@ -228,7 +229,7 @@ export async function findReply(
       const now = performance.now();
       restsSince = look.isAtRest ? (restsSince ?? now) : undefined;
       if (restsSince !== undefined && now - restsSince >= (await settledMs())) return look.replyId;
-      await rate.acquire(lease, { notBefore: performance.now() + rate.intervalMs(), dueUntil: 0 });
+      await rate.acquire(lease, { notBefore: performance.now() + rate.intervalMs(), dueUntil: NOT_DUE });
     }
   } finally {
     leave();
@@ -251,7 +252,7 @@ async function lookForReply(message: AnsweredMessage): Promise<Look> {
   return { replyId, isCertain, isAtRest: isAtRest(message, status), hasNewerMessage };
 }
 
-/** Whether nothing more is expected of a task in this status. After a stop, only a task at work goes on. */
+/** Whether nothing more is expected of a task in this status. After a stop, only a running task goes on. */
 export function isAtRest({ isStopped }: Pick<AnsweredMessage, 'isStopped'>, status: string): boolean {
   return isTaskSettled(status) || (isStopped() && status !== 'running');
 }

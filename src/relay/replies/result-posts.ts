@@ -1,5 +1,4 @@
 import { buffer } from 'node:stream/consumers';
-import { AgentError } from '../../agent/errors.ts';
 import type { ResultList } from '../../agent/list-pages.ts';
 import type { ResultFile } from '../../agent/service-schema.ts';
 import { signedUntil } from '../../agent/signed-links.ts';
@@ -18,7 +17,6 @@ import { withDigest } from '../../slack/file-response.ts';
 import type { ClaimableResult, ClaimedResult } from '../../store/files/posted-results.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { RelayDeps, SettledTurnContext } from '../runtime/deps.ts';
-import { transientFailure } from '../runtime/retry-and-giving-up.ts';
 import { asRendered, textOnly } from './fallback-forms.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
 import { LINK_LIFETIME_MS } from './lasting-links.ts';
@@ -63,8 +61,8 @@ export async function postResults(
     if (results.length > 0) {
       const notes = new Map<string, string>();
       placed = await placeFigures(context, results, figures, notes);
-      const isElsewhere = ({ id }: ResultFile) => !notes.has(id);
-      const shown = await chooseShown(context, results.filter(isElsewhere), answer, notes);
+      const isNoFigure = ({ id }: ResultFile) => !notes.has(id);
+      const shown = await chooseShown(context, results.filter(isNoFigure), answer, notes);
       await putList(context, IN_TURN, list, claims, notes);
       const files = shown.map((result) => toFileToShare(context, result));
       const shared = await new ThreadFiles(context, context.turn).share(files);
@@ -101,8 +99,8 @@ async function listResults(
 const FIGURE = /^image\/(?:png|jpeg|gif)\b/;
 
 /**
- * Gives Slack the results that the answer shows as figures; `notes` get a sentence for each. Returns by path
- * Slack's id of the file, or null for a result that Slack does not have.
+ * Gives Slack the results that the answer shows as figures; `notes` get a sentence for each. Returns by path,
+ * if it names a result, Slack's id of the file, or null if Slack does not have it.
  */
 async function placeFigures(
   context: SettledTurnContext,
@@ -273,14 +271,13 @@ export async function resultTables(context: SettledTurnContext): Promise<string[
   return texts.includes('') ? [] : texts;
 }
 
-/** A result's text; '' if the service does not give it, so that no retry helps. Throws what may pass. */
+/** A result's text; '' if the service does not give it: the results do not wait. Throws the lease's reason. */
 async function readTable(context: SettledTurnContext, result: SizedResult): Promise<string> {
   const { deps, turn, lease } = context;
   try {
     return String(await buffer(shownBytes(context, result)));
   } catch (error) {
-    if (lease.signal.aborted || (transientFailure(error) !== undefined && !(error instanceof AgentError)))
-      throw error;
+    if (lease.signal.aborted) throw error;
     deps.log.warn({ err: error, turn: turn.id }, 'a table could not be compared with the answer');
     return '';
   }

@@ -99,7 +99,7 @@ export function linkFinder(
   };
 }
 
-/** Makes what runs so many at once, of a workspace and of all. One more is not run, and returns undefined. */
+/** Makes a function that runs so many calls at once, of a workspace and of all; undefined: one is not run. */
 function limiter(most: number, mostOfWorkspace: number) {
   const running: string[] = [];
   return async <T>(workspace: string, run: () => Promise<T>): Promise<T | undefined> => {
@@ -110,7 +110,7 @@ function limiter(most: number, mostOfWorkspace: number) {
   };
 }
 
-/** The service's fresh link to a result, while app and task are there. Throws a StoreError. */
+/** Where a result is now: the service's fresh link, or why there is none. Throws a StoreError. */
 export async function resolveResult(
   deps: Pick<RelayDeps, 'store' | 'agent' | 'log' | 'workspace'>,
   target: ResultLinkTarget,

@@ -188,7 +188,7 @@ export class LiveReply {
     this.onChanged();
   }
 
-  /** Shows what is outdated, in order: people never read past a gap. Ends at the last, or at `showFinalText`. */
+  /** Shows what is outdated, in order: people never read past a gap. Ends with that, or at `showFinalText`. */
   async #showLatest(): Promise<void> {
     while (!this.#isShowingFinalText) {
       this.#unseenSince ??= Date.now();

@@ -42,7 +42,8 @@ export async function postReviews(context: SettledTurnContext): Promise<void> {
 
 /**
  * The keys by which a task's reviews are posted once, in their order; undefined for one with nothing to show
- * yet. A review without a message has no id: those with the same error text are told apart by a number.
+ * yet. One without a message has failed or, once completed, is `unreadable`. It has no id: a number tells apart
+ * those with the same error text.
  */
 export function reviewKeys(taskId: string, reviews: readonly Review[]): (string | undefined)[] {
   const counts = new Map<string, number>();
@@ -50,8 +51,9 @@ export function reviewKeys(taskId: string, reviews: readonly Review[]): (string 
     const { status, messageId, errorMessage } = review;
     const isFailed = hasFailed(review);
     if (isFailed && messageId !== null) return `review:failed:${messageId}`;
-    // Findings can be read once the review has completed.
+    // Once it no longer runs, its findings can be read: `renderReview` looks whether they are finished.
     if (!isFailed && messageId !== null) return status === 'running' ? undefined : `review:${messageId}`;
+    // Only this status tells that no message will come.
     if (!isFailed && status !== 'completed') return undefined;
     const errorDigest = textDigest(errorMessage ?? '');
     const number = (counts.get(errorDigest) ?? 0) + 1;

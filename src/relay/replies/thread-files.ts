@@ -75,7 +75,7 @@ export class ThreadFiles {
     return new Map(shared.map(({ part, dedupe_key: id }) => [part, id]));
   }
 
-  /** Attaches an answer's rest as a file, once; false if Slack takes none. Throws errors that may pass. */
+  /** Attaches a text as a file, once; false if Slack does not take the file. Throws errors that may pass. */
   async attach(part: string, rest: Pick<AnswerRest, 'name' | 'title' | 'content'>): Promise<boolean> {
     const { name, title, content } = rest;
     const bytes = Buffer.from(content, 'utf8');
@@ -86,7 +86,7 @@ export class ThreadFiles {
       await this.#shareStaged(left);
     };
     try {
-      // There is no other form: this counts Slack's own failures, and refuses the file after some.
+      // A file has no simpler form: `#sendForm` only refuses it once Slack has failed at it too often.
       await this.#sendForm(part, [asRendered], () => undefined, shareUnlessThere);
     } catch (err) {
       if (!isPermanentRefusal(err) && !(err instanceof PayloadRefusedError)) throw err;
@@ -152,7 +152,7 @@ export class ThreadFiles {
     this.#staged.set(part, (await uploads.stage(file)).fileId);
   }
 
-  /** Shows the uploaded files. If an error tells which of them are shown, records that. Throws the error. */
+  /** Shows the uploaded files. After an error, records which of them are shown, if it tells, and throws it. */
   async #shareStaged(files: readonly FileToShare[]): Promise<void> {
     const staged = files.flatMap(({ part, name, title = name }) => {
       const id = this.#staged.get(part);
@@ -190,7 +190,7 @@ export class ThreadFiles {
     this.#posts = await posts.ofTurn(this.#turn);
   }
 
-  /** Whether the turn continues without the file after this error. */
+  /** Whether an error is about no more than the file, so that the turn continues without it. */
   #mayLeaveOut(error: unknown): boolean {
     if (this.#work.lease.signal.aborted || error instanceof SlackLeaseError) return false;
     if (isThreadUnreachable(error)) return false;

@@ -110,7 +110,6 @@ export class LiveReply {
       this.#state.update({ maxMessages: Number.POSITIVE_INFINITY });
       await this.#withRetry(() => this.#showWholeText());
     }
-    await this.#render();
     const tables = this.#state.largeTables();
     if (!(await this.#withRetry(() => files.attachTables(tables)))) {
       this.#state.update({ wholeTables: true });

@@ -102,7 +102,8 @@ async function mergeWhileWaiting(
   // What is yet to be read back from Slack is read as it is then.
   if (known.state !== 'waiting' || known.content === null) return undefined;
   const old = { ...known, content: known.content };
-  const update = messageUpdate(old, { content: message.content, edited_ts }, isPartial(message));
+  const version = { content: message.content, edited_ts };
+  const update = messageUpdate(old, version, { isPartial: isPartial(message) });
   const isSame = isDeepStrictEqual(update.content, old.content) && update.edited_ts === old.edited_ts;
   if (isSame && update.is_partial === known.is_partial) return { kind: 'known' };
   if (!(await messages.updateContent(known, update))) return undefined;

@@ -30,7 +30,7 @@ export function mergedVersions(known: MessageVersion, other: MessageVersion): Me
 export function messageUpdate(
   known: MessageUpdate,
   version: MessageVersion,
-  isPartial: boolean,
+  { isPartial }: { isPartial: boolean },
 ): MessageUpdate {
   const merged = mergedVersions(known, version);
   return { ...merged, is_partial: isPartial && (merged.edited_ts !== known.edited_ts || known.is_partial) };

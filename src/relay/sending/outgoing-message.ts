@@ -126,16 +126,14 @@ export async function withOtherCopy(
     latest = (await messages.get(message)) ?? latest;
   }
   if (isLacking() && latest.content !== null) {
-    await messages.updateContent(
-      latest,
-      await readBack(work, latest, { ...latest, content: latest.content }),
-    );
+    const update = await readBack(work, latest, { ...latest, content: latest.content });
+    await messages.updateContent(latest, update);
     latest = (await messages.get(message)) ?? latest;
   }
   return wholeMessage(latest, others);
 }
 
-/** Adds what Slack has to a `known` app_mention. If Slack refuses, is late or lacks it, that counts as whole. */
+/** A `known` app_mention, taken as whole, with what Slack has of its message, if Slack gives that in time. */
 async function readBack(
   { workspace, deps, lease }: ThreadWork,
   { channel, thread_ts: threadTs, ts, user_id }: Message,
@@ -149,10 +147,14 @@ async function readBack(
   });
   // Not there, or a tombstone of it.
   if (read?.user !== user_id) return { ...known, is_partial: false };
-  return messageUpdate(known, { content: messageContent(read), edited_ts: read.edited?.ts ?? null }, false);
+  const version = { content: messageContent(read), edited_ts: read.edited?.ts ?? null };
+  return messageUpdate(known, version, { isPartial: false });
 }
 
-/** Reads a waiting message; returns what is `known`, unless it was edited or its links read otherwise now. */
+/**
+ * Reads a message as the agent is to get it. What is `known` of it stays unless it was edited or its links,
+ * read again after `freshUntil`, lead to something else: then it is composed anew, with a higher `revision`.
+ */
 export async function readOutgoingMessage(
   work: ThreadWork,
   thread: Thread,
@@ -276,10 +278,8 @@ async function readPointedMessages(
   const { messages, isBeginning, missing, unsentTs } = await readBefore(work, thread, read);
   const maxMessages = Math.max(maxTranscriptMessages, message.content?.about === undefined ? 0 : 1);
   const newest = lastOf(messages, maxMessages);
-  const ofLinks = links.read.flatMap((one) => [
-    one.message,
-    ...lastOf(one.replies, maxTranscriptMessages - 1),
-  ]);
+  const mostReplies = maxTranscriptMessages - 1;
+  const ofLinks = links.read.flatMap((one) => [one.message, ...lastOf(one.replies, mostReplies)]);
   const along = [...parts, ...newest, ...ofLinks];
   const numbered = await numberTables(work, message, parts, along);
   const leftOut = isBeginning ? earlierFilesLeftOut(newest) : [];

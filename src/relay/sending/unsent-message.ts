@@ -14,7 +14,7 @@ export async function closeMessage({ store }: StoreDeps, turn: Turn): Promise<vo
   if (now !== undefined) await store.messages.leaveUnsent(messageKeyOf(now), 'closed');
 }
 
-/** Closes an empty message, unless it was edited or deleted since it was read. */
+/** Closes an empty message, unless it was edited (`changed`) or deleted (`withdrawn`) since it was read. */
 export async function closeIfUnchanged(
   { store }: StoreDeps,
   turn: Turn,
@@ -28,16 +28,17 @@ export async function closeIfUnchanged(
       if (part === head && (now === undefined || now.state === 'withdrawn')) return 'withdrawn';
       if (now?.state !== part.state || now.version !== part.version) return 'changed';
     }
-    await messages.join(
-      head,
-      others.map(({ ts }) => ts),
-    );
+    const otherTs = others.map(({ ts }) => ts);
+    await messages.join(head, otherTs);
     await messages.leaveUnsent(head, 'closed');
     return 'closed';
   });
 }
 
-/** Deletes a turn that sent nothing, with its reply. Its message waits again, as edited; false if deleted. */
+/**
+ * Deletes a turn that sent nothing, with its reply. Its message, with those joined to it, waits again as edited
+ * meanwhile. False if none waits then: all were deleted, or the turn is gone.
+ */
 export async function requeueMessage(
   { store }: StoreDeps,
   turn: Turn,
@@ -49,11 +50,12 @@ export async function requeueMessage(
     const now = await turns.get(turn.workspace, turn.id);
     if (now === undefined) return false;
     const { workspace, passed_on_by_turn_id } = now;
+    // Before the message is frozen, `ofTurn` also has those that only could go with it.
     const parts = isFrozen(now) ? await messages.ofTurn(now) : [messageKeyOf(now)];
     let isWaiting = false;
     const waitAgain = await messages.leaveUnsent(messageKeyOf(now), 'waiting');
     for (const key of waitAgain ? parts : [])
-      if ((await applyPendingEdit({ messages, earlyEdits }, key)) === 'waits') isWaiting = true;
+      if (await applyPendingEdit({ messages, earlyEdits }, key)) isWaiting = true;
     await turns.delete(turn);
     // A message that was passed on to a run that people have stopped is paused behind it, like the others.
     const run = passed_on_by_turn_id === null ? undefined : await turns.get(workspace, passed_on_by_turn_id);
@@ -62,18 +64,18 @@ export async function requeueMessage(
   });
 }
 
-/** Applies an edit or deletion that came while a message was being sent. */
+/** Applies an edit or deletion that came while a message was being sent. False if the message is withdrawn. */
 async function applyPendingEdit(
   { messages, earlyEdits }: Pick<Store, 'messages' | 'earlyEdits'>,
   key: MessageKey,
-): Promise<'waits' | 'withdrawn'> {
+): Promise<boolean> {
   const change = await earlyEdits.claim(key, key.ts);
-  if (change?.is_deletion === true) return (await messages.withdraw(key)) ? 'withdrawn' : 'waits';
-  if (change?.content == null) return 'waits';
+  if (change?.is_deletion === true) return !(await messages.withdraw(key));
+  if (change?.content == null) return true;
   const { content, edited_ts } = change;
   const message = await messages.get(key);
-  if (message?.content == null) return 'waits';
+  if (message?.content == null) return true;
   const known = { ...message, content: message.content };
-  await messages.updateContent(message, messageUpdate(known, { content, edited_ts }, false));
-  return 'waits';
+  await messages.updateContent(message, messageUpdate(known, { content, edited_ts }, { isPartial: false }));
+  return true;
 }

@@ -133,7 +133,7 @@ export class PassingOn {
     const { deps, lease } = this.#work;
     // Without the lease the turn may belong to the process that has the thread now.
     if (lease.remainingMs() <= 0) throw error;
-    if (isInterruption(error, 'not_accepting') && !row.isInDoubt) {
+    if (isInterruption(error, 'not_accepting') && !row.needsSearch) {
       await this.#requeueAndShow(turn);
       return 'used_up';
     }

@@ -42,8 +42,8 @@ export class TurnRow {
     return this.#turn;
   }
 
-  /** Whether nobody knows if the service has the message. */
-  get isInDoubt(): boolean {
+  /** Whether the message must be looked for at the service: a call may have sent it, and nobody knows. */
+  get needsSearch(): boolean {
     return this.mayHaveSent && isSendInDoubt(this.#turn);
   }
 

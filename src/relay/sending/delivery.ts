@@ -36,6 +36,7 @@ export async function refusalOf(error: unknown, { agent, taskId, deps, row }: De
   }
   const skill = row.turn.skill ?? deps.settings.skill;
   if (!(error instanceof AgentNotFoundError) || skill === undefined) return error;
+  // The task is not found, rather than the skill.
   if ((await undefinedIfNotFound(() => agent.getTask(taskId))) === undefined) return error;
   const isChosen = skill !== deps.settings.skill;
   const offer = isChosen && { offer: 'choose' as const };
@@ -46,23 +47,23 @@ export async function refusalOf(error: unknown, { agent, taskId, deps, row }: De
  * Finds out whether sends in doubt reached the service: the turn's own, and those of `resent`, the turns in
  * doubt whose message it sends again. The message is searched for until the list of the task's messages has
  * settled, unless this run knows that there was no call. Records what was found, or that the turn was surely
- * not sent. Throws AgentError, and what `sleepWithLease` does.
+ * not sent. Throws AgentError, an Interruption, or the lease's reason.
  */
 export async function settleSends(task: Delivery, resent: readonly Turn[] = []): Promise<void> {
   const { row, lease, deps } = task;
   // If this run knows that it made no call, its own message is not looked for: only its intent goes.
-  const inDoubt = row.isInDoubt ? [row.turn, ...resent] : resent;
+  const searched = row.needsSearch ? [row.turn, ...resent] : resent;
   const look = async () => {
     let listing = '';
-    for (const sender of inDoubt) {
-      const seen = await lookForMessage(task, sender);
+    for (const turn of searched) {
+      const seen = await lookForMessage(task, turn);
       if (seen.found !== undefined) return seen;
       listing = seen.listing;
     }
     return { found: undefined, listing };
   };
   const { resendMs } = deps.settings;
-  const found = inDoubt.length === 0 ? undefined : await searchUntilSettled(look, resendMs, lease);
+  const found = searched.length === 0 ? undefined : await searchUntilSettled(look, resendMs, lease);
   if (found !== undefined) return recordDelivery(task, found);
   // Without the lease the intent may belong to the process that has the turn now.
   throwIfInterrupted(lease);
@@ -115,8 +116,8 @@ async function sendAndAwait(task: Delivery): Promise<SendAnswer> {
 }
 
 /**
- * The task does not list the message. `unavailable`: nor was there an answer; `not_understood`: its answer named
- * no message. `RefusalDoubt` says how long the step is repeated after each, and `settleSends` looks again first.
+ * The task does not list the message. `unavailable`: nor was there an answer; `not_understood`: that named no
+ * message. `RefusalDoubt` says how long the step is repeated after each; `settleSends` looks again first.
  */
 function notListedError(code: 'not_understood' | 'unavailable', cause?: AgentError): AgentError {
   const sentence = "The message is not in the task's list. It is looked up again before it is resent.";
@@ -157,7 +158,7 @@ async function pollUntilListed(task: Delivery, signal: AbortSignal): Promise<Sen
 
 /**
  * Records that the message is about to be sent, and the task's last message, behind which it is looked for
- * later. Throws if the turn was stopped, or is gone.
+ * later. Throws TurnEnded if the turn was stopped or is gone; an Interruption if the run that passes it on was.
  */
 async function recordIntent({ deps, agent, taskId, row }: Delivery, stopSignal: AbortSignal): Promise<void> {
   const last = await lastMessageId(agent, taskId);

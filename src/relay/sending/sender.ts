@@ -30,7 +30,7 @@ import {
 } from './outgoing-message.ts';
 import { resendChain } from './resent-message.ts';
 import { recordSentContent } from './sent-content.ts';
-import { ensureCurrentAccount, ensureThreadTask, hasGotMessage, newTaskOptions } from './thread-task.ts';
+import { ensureCurrentAccount, ensureThreadTask, hasFrozenMessage, newTaskOptions } from './thread-task.ts';
 
 /** A turn whose message is sent, and what its thread shows meanwhile. */
 export interface SendingTurn extends ThreadWork {
@@ -55,11 +55,7 @@ interface Known {
   channelSettings: Pick<Settings, 'model' | 'instructions'>;
 }
 
-/**
- * Sends one turn's message to the service in recorded steps: project, task, files, message. `#withProject`
- * begins anew once the thread has left its project or task; `#beforeSending` retries a step before the
- * delivery, and `#tryToDeliver` is the delivery.
- */
+/** Sends one turn's message to the service in recorded steps: project, task, files, message. */
 export class Sender {
   readonly #work: SendingTurn;
   readonly #known: Known;
@@ -92,7 +88,7 @@ export class Sender {
 
   /** Takes the remaining steps; returns the thread with its task. Throws TurnEnded if it must not send. */
   async send(): Promise<Thread> {
-    const isStarted = async (thread: Thread) => thread.task_id !== null && hasGotMessage(thread);
+    const isStarted = async (thread: Thread) => thread.task_id !== null && hasFrozenMessage(thread);
     const wasTaskStarted = await this.#beforeSending(isStarted);
     return this.#withProject(async (projectId) => {
       const taskId = await this.#beforeSending((thread) => this.#ensureTask(thread, projectId));
@@ -122,7 +118,7 @@ export class Sender {
       } catch (error) {
         // The thread may have changed before the error, and changes again by what it leaves.
         this.#forgetRows();
-        const hasLeft = isInterruption(error, 'send_again') || (await this.#leaveLost(projectId, error));
+        const hasLeft = isInterruption(error, 'send_again') || (await this.#leaveLost(error));
         if (!hasLeft) throw error;
         this.#forgetRows();
         this.#outgoing = undefined; // The files may have been lost with the project.
@@ -192,7 +188,7 @@ export class Sender {
       const outcome = await this.#beforeSending(async (thread) => {
         const startedTaskId = this.#startedTaskId;
         const agent = () => this.#work.deps.agent(thread.account_id);
-        // If it cannot be read now, the delivery reads it.
+        // If the service does not say now which it is, the delivery asks again.
         const last =
           startedTaskId === null ? await lastMessageId(agent(), taskId).catch(() => undefined) : '';
         const hasInstructions = this.#known.channelSettings.instructions !== null;
@@ -214,7 +210,7 @@ export class Sender {
   async #ensureTask(thread: Thread, projectId: string): Promise<string> {
     if (thread.task_id !== null) return thread.task_id;
     if (thread.project_id !== null && thread.project_id !== projectId) throw new Interruption('send_again');
-    // Not read since the turn began: it may have been edited or deleted.
+    // What the turn began with may have been edited or deleted since.
     if (this.#message === this.#known.message) this.#message = undefined;
     const options = newTaskOptions(await this.#read(thread), this.#known.channelSettings.model);
     // Apart from the start: a record whose answer was lost must not count as a start in doubt.
@@ -275,16 +271,16 @@ export class Sender {
   async #tryToDeliver(taskId: string): Promise<void> {
     const { row, deps, stopSignal } = this.#work;
     if (this.#isStale) await row.read();
-    // It is frozen no more if it has left its task, in a transaction whose answer did not reach us.
+    // It is frozen no more if the thread has left its task, in a transaction whose answer did not reach us.
     if (!isFrozen(this.#turn)) throw new Interruption('send_again');
-    // An earlier attempt may have recorded it although the commit's answer was lost.
+    // An earlier attempt may have recorded the send although the commit's answer was lost.
     if (isAtService(this.#turn)) return;
     const task = { ...this.#work, agent: deps.agent((await this.#threadUnderAccount()).account_id), taskId };
     try {
       if ((await this.#settleEarlierSends(task)) === 'unsent') await deliverOnce(task, stopSignal);
     } catch (thrown) {
       this.#isStale = true;
-      // It may have to ask the service; if that fails, that error stands in for this one.
+      // This may ask the service; if that fails, its error stands in for `thrown`.
       const error = await refusalOf(thrown, task);
       const isTaskClosed = error instanceof TurnEnded && error.more.isTaskClosed === true;
       if (isTaskClosed && (await this.#leaveTask(taskId))) throw new Interruption('send_again');
@@ -312,28 +308,32 @@ export class Sender {
     const changes = (await messages.ofTurn(this.#turn)).map((message) => earlyEdits.get(message));
     for (const change of await Promise.all(changes)) {
       const hasChanged = change !== undefined && (change.is_deletion || change.content !== null);
+      // A change that another message sends stays with that message.
       if (hasChanged && change.sent_as_ts === null) throw new Interruption('waits_again');
     }
   }
 
-  /** After a "not found": leaves the thread's task, else a project that is gone. False if neither is left. */
-  async #leaveLost(projectId: string, error: unknown): Promise<boolean> {
+  /**
+   * After "not found", has the thread leave its task or, if it has none, a project that is gone. Whether it
+   * has: then the message is sent anew. False for other errors, and for a task or project that must stay.
+   */
+  async #leaveLost(error: unknown): Promise<boolean> {
+    // Without the account, another task or project could not be reached either.
     if (!(error instanceof AgentNotFoundError) || error instanceof AccountGone) return false;
     return this.#work.withRetry(async () => {
       const thread = await this.#threadUnderAccount();
       if (thread.task_id !== null) return this.#leaveTask(thread.task_id);
       if (this.#left.has('project')) return false;
-      const lost = { ...thread, project_id: thread.project_id ?? projectId };
-      if (!(await forgetMissingProject(this.#work.deps, lost))) return false;
+      if (!(await forgetMissingProject(this.#work.deps, thread))) return false;
       this.#left.add('project');
       return true;
     });
   }
 
-  /** After **Try again**, once, leaves the task: the message is frozen anew and quotes it. Else false. */
+  /** After **Try again**, once in a run, leaves the task: the message is then frozen anew, and quotes it. */
   async #leaveTask(taskId: string): Promise<boolean> {
-    const { resends_turn_id } = await messageOfTurn(this.#work, this.#turn);
-    if (resends_turn_id === null || this.#left.has('task')) return false;
+    const { resends_turn_id: triedAgain } = await messageOfTurn(this.#work, this.#turn);
+    if (triedAgain === null || this.#left.has('task')) return false;
     await this.#work.row.leaveTask(taskId);
     this.#left.add('task');
     this.#work.deps.log.info({ turn: this.#turn.id, left: taskId }, 'the thread continues in another task');

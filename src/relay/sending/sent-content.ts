@@ -21,7 +21,7 @@ import { HELD_POLL_MS, nextAllowedMessage } from './next-message.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
 import { resendChain, unquotedPrompt } from './resent-message.ts';
 import { NO_INSTRUCTIONS, withStandingInstructions } from './standing-instructions.ts';
-import { hasGotMessage } from './thread-task.ts';
+import { hasFrozenMessage } from './thread-task.ts';
 
 /** What is frozen with a message, beside its content. */
 export interface Freeze {
@@ -41,8 +41,8 @@ export type FreezeOutcome = 'frozen' | 'read_again';
 
 /**
  * Freezes the turn's message: records what is sent and the intent to send it, in one statement. Later edits
- * and deletes come too late. Throws TurnEnded if the message was deleted or nothing of it can be sent, and
- * TurnEnded or Interruption if it was stopped.
+ * and deletes come too late. `read_again`: nothing is frozen. Throws TurnEnded if the message was deleted or
+ * nothing of it can be sent, and TurnEnded or Interruption if it was stopped.
  */
 export async function recordSentContent(
   work: ThreadWork & { row: TurnRow },
@@ -52,13 +52,14 @@ export async function recordSentContent(
   const { row } = work;
   const { turn } = row;
   const { message, unsentTs } = frozen.outgoing;
+  // It was deleted, or frozen by a statement whose answer did not reach us.
   if (message.state !== 'waiting') return endUnlessFrozen(row, message);
   const values = await composeValues(work, thread, turn, frozen);
   const title = await newTitle(work.deps.store, thread, turn, frozen);
   // Who sends another person's message again has not written it.
   const resent = (await resendChain(work.deps.store, message)).at(-1);
   const writer = resent === undefined ? message.user_id : resent.asked_by;
-  // The statement itself sees whether an earlier message waits, besides one that asks nothing.
+  // False if stopped, edited or held, or if an earlier message waits, except `earlierTs`, which asks nothing.
   const freezeUnlessOvertaken = async (earlierTs?: SlackTs) => {
     const { startedTaskId } = frozen;
     const options = { earlierTs, startedTaskId, title, writer, others: message.parts.slice(1) };
@@ -89,14 +90,14 @@ async function composeValues(work: ThreadWork, thread: Thread, turn: Turn, froze
 
 /** The title that a message gives its task; undefined if the task keeps the one that it has. */
 async function newTitle(store: Store, thread: Thread, turn: Turn, { outgoing, taskId }: Freeze) {
-  // The message may have been edited since the task was started for it.
-  if (!hasGotMessage(thread)) return outgoing.title;
-  // A question that the service refused may be asked again in other words.
-  const isAskedAgain = outgoing.message.revises_turn_id !== null;
-  return isAskedAgain && !(await store.threads.isTaskBegun(turn, taskId)) ? outgoing.title : undefined;
+  // The first message names the task, by its words now: it may have been edited since the task was started.
+  if (!hasFrozenMessage(thread)) return outgoing.title;
+  // So does its correction, if the service has refused the first message and the task has no other.
+  const isCorrection = outgoing.message.revises_turn_id !== null;
+  return isCorrection && !(await store.threads.isTaskBegun(turn, taskId)) ? outgoing.title : undefined;
 }
 
-/** Throws TurnEnded, unless this run has frozen the message, in a statement whose answer did not reach us. */
+/** Throws TurnEnded, unless the message is frozen. */
 async function endUnlessFrozen(row: TurnRow, { state }: Message): Promise<FreezeOutcome> {
   if (state !== 'withdrawn' && isFrozen(await row.readUnlessStopped())) return 'frozen';
   throw new TurnEnded('withdrawn', null);
@@ -174,9 +175,8 @@ async function withWriters(
   const [first, ...more] = await deps.store.messages.writersTo(thread, taskId);
   // Of the others, two are compared: nobody waits for the names of a large thread.
   const compared = others.toSorted().slice(0, 2);
-  const pieces = [message.user_id, first ?? message.user_id, ...compared].map((id) =>
-    referencePiece('person', id),
-  );
+  const ids = [message.user_id, first ?? message.user_id, ...compared];
+  const pieces = ids.map((id) => referencePiece('person', id));
   const names = toldApart(await lookUpReferences({ people, channel: message.channel }, pieces));
   const named = withWriterName(text, names.get(message.user_id) ?? '');
   const isSecondWriter = first !== undefined && first !== message.user_id && more.length === 0;

@@ -17,13 +17,13 @@ export type TaskOptions = Omit<NewTask, 'projectId'>;
 
 /** The service's status for a value that it does not know. */
 const HTTP_UNPROCESSABLE = 422;
-/** The longest search (ms) for a task after a start with an unknown outcome: a second one, without messages, does no harm. */
+/** The longest search (ms) for a task after an unknown outcome: a second one without messages does no harm. */
 const MAX_SEARCH_MS = 20_000;
 /** How far the service's clock may lag behind ours (ms). */
 const MAX_CLOCK_SKEW_MS = 2_000;
 
-/** Whether the agent has got a message of the thread. */
-export function hasGotMessage({ participant_ids }: Thread): boolean {
+/** Whether a message of the thread was frozen to be sent to its task. The service may have refused it since. */
+export function hasFrozenMessage({ participant_ids }: Thread): boolean {
   return participant_ids.length > 0;
 }
 
@@ -41,7 +41,7 @@ export function newTaskOptions(
   };
 }
 
-/** The thread under its workspace's account. Throws TurnEnded without one, or if its task is another's. */
+/** The thread under its workspace's account. Throws TurnEnded without one, or if its task is under another. */
 export async function ensureCurrentAccount(
   store: Store,
   currentAccountOf: (workspace: string) => string,
@@ -135,7 +135,7 @@ const MIN_SENTENCE_CHARACTERS = 12;
 /** After these, a full stop ends no sentence: abbreviations, letters as in S. cerevisiae, e.g. and i.p. */
 const ABBREVIATION =
   /(?:^|[^\p{L}\p{N}°])(?:(?<!\p{N}\s)\p{L}|(?:\p{L}\.)+\p{L}|vs|al|figs?|tabs?|eqs?|refs?|approx|ca|cf|resp|dr|prof|mrs?|st|spp?|subsp|ssp|var|cv|suppl|ext|vol|pp|eds?|incl|excl|conc|temp)\.$/iu;
-/** The same before a number. */
+/** After these, a full stop before a number ends no sentence. */
 const NUMBERED = /(?:^|[^\p{L}])(?:nos?|nr|chr|pos|p|sec|ver|v)\.$/iu;
 const SENTENCE_END = /(?<=[^\s.!?])[.!?]+["'”’)\]]*(?=\s+[^\s\p{Ll}])(?!\s+Nos?\.)|[。！？]/gu;
 
@@ -149,6 +149,7 @@ export function taskTitle(text: string, files: readonly string[] = []): string {
 function firstLine(text: string): string {
   for (const line of text.slice(0, 20_000).split('\n')) {
     const marked = line.slice(0, 2_000).replace(/\s+/g, ' ');
+    // Not a `>` before a number or `=`: that compares, as in "> 5" or ">= 5".
     const words = toOneLine(marked.replace(/^ ?(?:(?:>(?! ?[\d=])|[-*•]|\d+[.)]) )+/, ''));
     if (/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(words)) return words;
   }

@@ -96,7 +96,7 @@ export interface FileRefusal {
   detail?: string;
 }
 
-/** Why a file is not sent, if the error says so; undefined if that is not about the file, or may pass. */
+/** Why a file is not sent, if the error says so; undefined if the error is not about the file, or may pass. */
 export function refusalIn(error: unknown): FileRefusal | undefined {
   if (error instanceof FileRefusedError) return { reason: error.reason };
   if (error instanceof AgentRejectedError) return { reason: 'service_refused', detail: error.reason };
@@ -108,13 +108,13 @@ export function refusalIn(error: unknown): FileRefusal | undefined {
 /** The service's errors that may be about a file, or about all that it is asked. */
 const DOUBTED = new Set(['not_found', 'not_understood', 'unavailable']);
 
-/** Says why a file is left out after an error; undefined if it is tried again, or that is not about it. */
+/** Says why a file is left out after an error; undefined if it is tried again, or the error is not about it. */
 export type FilePatience = ReturnType<typeof filePatience>;
 
 /**
  * Judges how long one file may fail before its message goes without it: for `badThingMs` if Slack withholds
  * it while other calls succeed. If the service fails at it, for half as long as the `RefusalDoubt` of the
- * turn has patience with the service: that would end the turn. What a lost project causes does not count.
+ * turn waits, which would end the turn. What a lost project causes does not count.
  */
 export function filePatience({ refusalMs, badThingMs }: RelayLimits, workspace: WorkspaceClient) {
   const failing = new FailingTime();

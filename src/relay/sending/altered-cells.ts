@@ -54,7 +54,7 @@ interface Column {
 
 /**
  * A file that is searched for altered cells during its upload, if it is a table as text. `remark` says what
- * was found. If the upload did not read it from its beginning, `remark` does, and says nothing if it cannot.
+ * was found. If the upload began later in the file, `remark` reads its beginning, or says nothing if it cannot.
  */
 export function searchedForAlteredCells(source: UploadSource): {
   source: UploadSource;
@@ -107,9 +107,9 @@ class AlteredCellSearch {
     }
   }
 
-  /** What was found in the column with most of it; undefined without any. */
+  /** What was found in the column with the most altered cells; undefined without any. */
   found(): AlteredCells | undefined {
-    // The last row of what is cut may be half a row.
+    // The rest of a file that has ended is a row without a line break. At the limit, it may be half a row.
     if (this.#left > 0) this.#parse(this.#rest);
     this.#rest = '';
     const found = (this.#columns ?? []).flatMap((column, index) => {
@@ -194,7 +194,7 @@ function formerGenes(cell: string): string[] {
 
 type Alteration = Omit<AlteredCells, 'column' | 'number'>;
 
-/** What a spreadsheet seems to have altered in a column, by what the column seems to hold. */
+/** What a spreadsheet seems to have altered in a column: its genes, else its numbers; undefined for nothing. */
 function alteredIn(column: Column): Alteration | undefined {
   // Words that are written together count as words of the heading.
   const heading = column.name.replace(/([a-z])([A-Z])/g, '$1 $2');
@@ -216,11 +216,12 @@ function alteredGenes(
   return { kind, count: dates + floats, cells: [...altered], ...(meaning?.genes.length && { meaning }) };
 }
 
-/** The numbers that are shorter than others of the column which begin with a zero. */
+/** Numbers that seem to have lost their zeros: shorter than those that begin with one. Undefined for none. */
 function lostZeros({ padded, unpadded }: Column, heading: string): Alteration | undefined {
   const [width = 0] = padded;
   // Codes of many lengths may begin with a zero, and none is lost.
   const isFixed = padded.size === 1 && [...unpadded.keys()].every((length) => length <= width);
+  // Ids of samples and people are padded with zeros, unlike dates, counts and labels.
   const isOther = OTHER_HEADING.test(heading) && !/sample|patient|subject/i.test(heading);
   if (!isFixed || isOther) return undefined;
   const shorter = [...unpadded].filter(([length]) => length < width).map(([, some]) => some);

@@ -244,10 +244,11 @@ class AttachmentBatch {
     const opened = await this.#request.workspace.downloads.open(file, { signal: this.#signal });
     const { sizeBytes, mime } = opened;
     const isPage = /^text\/html/i.test(mime);
-    if (sizeBytes === 0 || (sizeBytes !== undefined && !isPage)) opened.release();
+    // The size of a page does not count: Slack may write the page anew for each download.
+    const isSized = sizeBytes !== undefined && !isPage;
+    if (sizeBytes === 0 || isSized) opened.release();
     if (sizeBytes === 0) return 'empty';
-    // The size of a page is not kept: Slack may write it anew for each download.
-    if (sizeBytes !== undefined && !isPage) return { ...source, sizeBytes };
+    if (isSized) return { ...source, sizeBytes };
     const chunks: Uint8Array[] = [];
     let length = 0;
     for await (const chunk of opened.stream) {

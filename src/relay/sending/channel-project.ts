@@ -74,8 +74,8 @@ export async function findProject(work: ThreadWork, thread: Thread, turn: Turn):
 
 /**
  * Detaches a thread without a task from a project that the service no longer knows; its channel too, unless
- * people chose the project: then it throws TurnEnded, because they must choose another. False if the project
- * exists, or a task may have been started in it.
+ * people chose the project: then it throws TurnEnded, because they must choose another. False if the thread has
+ * no project, the project exists, or a task may have been started in it.
  */
 export async function forgetMissingProject(
   deps: RelayDeps,
@@ -97,7 +97,7 @@ export async function forgetMissingProject(
   return true;
 }
 
-/** Whether the service knows a project. Throws an AgentError without an answer, or without the account. */
+/** Whether the service knows a project. Throws an AgentError without an answer, or if the account is gone. */
 export async function projectExists(agent: AgentClient, projectId: string): Promise<boolean> {
   const isGone = (error: unknown) => error instanceof AgentNotFoundError && !(error instanceof AccountGone);
   const found = agent.requireProject(projectId);
@@ -116,7 +116,7 @@ async function projectDetails(workspace: WorkspaceClient, thread: Pick<Thread, '
 
 /**
  * Whether a channel's project is named after the channel once people chose a `project` ('': as before) or typed
- * `texts`: null for a chosen one (only a project of the channel's own is), false for typed texts.
+ * `texts`: null for a chosen one, which is not by default; false for typed texts, which then stay.
  */
 export function nameSyncOnceChosen(project: string, texts: object): Partial<Settings> {
   if (project !== '') return { sync_project_name: null };
@@ -143,7 +143,7 @@ async function hasOtherName(
   given: readonly string[],
   signal: AbortSignal,
 ): Promise<boolean> {
-  // Some services want something to change.
+  // A project is read by an update that changes nothing, which some services reject.
   const isRejected = (error: unknown) => error instanceof AgentRejectedError;
   const read = await agent.readProject(project, { signal }).catch(valueIf(undefined, isRejected));
   return read !== undefined && read.title !== '' && !given.includes(read.title);
@@ -166,7 +166,7 @@ async function renameProject(deps: RelayDeps, job: Job, { signal }: Lease): Prom
   try {
     const { sync_project_name: isAskedFor } = await deps.store.settings.get(workspace, channel);
     const given = [channel, name, ...(previousNames ?? [])];
-    // Where people ask for the channel's name, it replaces every other one.
+    // Where people ask for it, or Slack tells no earlier names, the channel's name replaces every other one.
     const mayBeNamedByPeople = isAskedFor === null && previousNames !== undefined;
     if (mayBeNamedByPeople && (await hasOtherName(agent, project, given, signal))) return 'done';
     await agent.updateProject(project, details, { signal });

@@ -20,7 +20,7 @@ import { compareTs } from '../runtime/incoming-message.ts';
 export interface EarlierMessages {
   messages: readonly ParsedMessage[];
   missing: NewestMessages['missing'];
-  /** Messages before it that were not sent, because people spoke to each other, nor quoted by another. */
+  /** Messages before it that were not sent, because people spoke to each other, and that no other quotes. */
   unsentTs: readonly SlackTs[];
   /** They are what people said before the agent got its first message. */
   isBeginning: boolean;
@@ -60,7 +60,7 @@ export async function readEarlierMessages(
 
 /** Whether a message of a thread that people began without the agent is the first one that the agent gets. */
 async function isBeginningOf(stored: Store['messages'], thread: Thread, message: Message): Promise<boolean> {
-  // The message with which the agent was first addressed.
+  // The message with which people first addressed the agent in the thread.
   const { adopted_ts } = thread;
   if (adopted_ts === thread.thread_ts) return false;
   return message.ts === adopted_ts || !(await stored.isAnotherSent(message));
@@ -265,7 +265,7 @@ function shortenedTo(maxCharacters: number, text: string): string {
 /** A shorter excerpt of a message is not worth sending (UTF-16 units). */
 const MIN_ENTRY_CHARACTERS = 60;
 
-/** Words for which messages are quoted: `count`, where `left` more were read, and others perhaps not. */
+/** Says which messages are quoted: `count` of them. Of the rest, `left` were read, those `missing` were not. */
 function quotedPart(count: number, left: number, missing: TranscriptOptions['missing']): string {
   if (missing === 'later') return `${count} of its first messages, later messages left out`;
   const newest = count === 1 ? 'the newest message' : `the newest ${count} messages`;

@@ -15,13 +15,14 @@ import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { resentTurn } from './resent-message.ts';
 
-/** Ends the turn of a message without text, or with a misspelt first flag: throws TurnEnded with the help. */
+/** Ends the turn of a message that asks nothing, or has a misspelt first flag: throws TurnEnded with help. */
 export async function endTurnIfEmpty(
   { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
   turn: Turn,
   message: WholeMessage,
 ): Promise<void> {
   const { content, parts } = message;
+  // A frozen message has been looked at before; one without content is gone.
   if (isFrozen(turn) || content === null) return;
   const botUserId = workspace.bot.userId;
   if (parts.every((part) => part.content !== null && isEmptyMessage(part.content, botUserId))) {
@@ -46,7 +47,7 @@ export function isEmptyMessage(content: MessageContent, botUserId: string): bool
   return parseFlags(readableText(message, NO_NAMES, botUserId), ALL_FLAGS).text === '';
 }
 
-/** Ends the turn of a message of files alone, kept for the thread's next message: throws TurnEnded. */
+/** Ends the turn of a message of files alone; they are kept for the thread's next one. Throws TurnEnded. */
 export async function endTurnIfFilesOnly(
   { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
   turn: Turn,
@@ -55,6 +56,7 @@ export async function endTurnIfFilesOnly(
 ): Promise<void> {
   if (isFrozen(turn) || message.content === null) return;
   if (!message.parts.every(({ content }) => isFilesOnly(content, workspace.bot.userId))) return;
+  // A message that repeats a turn's words asks in those.
   if ((await resentTurn(deps.store, message)) !== undefined) return;
   const notes = await sender.keepFiles();
   const kept = notes.filter(({ reason }) => reason === null || reason === 'external');
@@ -63,7 +65,7 @@ export async function endTurnIfFilesOnly(
   throw new TurnEnded('kept', sentence, { emptyMessage: message });
 }
 
-/** Claims the files that earlier messages left for a turn's message, so that no other sends them; `writers` shared them. */
+/** Claims the files that earlier messages left for this turn, so that no other sends them; `writers`: whose. */
 export async function takeKeptFiles({ keptFiles }: Store, turn: Turn) {
   const kept = await keptFiles.take(turn);
   const ids = kept.flatMap(({ attached_file_ids }) => attached_file_ids ?? []);
@@ -77,6 +79,7 @@ function keptFileNotes(turn: Pick<Turn, 'attached_file_ids' | 'file_notes'>): Fi
   return turn.file_notes.map((note) => ({ ...note, name: note.name || UNNAMED_FILE }));
 }
 
+/** Whether a message is files or tables, and asks nothing by words, a form's choices or another message. */
 function isFilesOnly(content: MessageContent | null, botUserId: string): boolean {
   if (content === null || content.about !== undefined || content.choices !== undefined) return false;
   const message = parseMessage(content);

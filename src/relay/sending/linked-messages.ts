@@ -52,13 +52,11 @@ export async function readLinkedMessages(
   const follow = async (link: MessageLink, index: number): Promise<LinkedMessage | FileReason> =>
     index < MAX_LINKS ? followLink(work, message, link, interrupt) : 'link_too_many';
   const outcomes = await Promise.all(links.map(follow)).finally(() => throwIfInterrupted(work.lease));
-  const found = outcomes.flatMap((outcome) => (typeof outcome === 'string' ? [] : [outcome]));
-  return {
-    read: found,
-    notes: outcomes.flatMap((outcome, index) =>
-      typeof outcome === 'string' ? [{ name: links[index]?.url ?? '', reason: outcome }] : [],
-    ),
-  };
+  const read = outcomes.flatMap((outcome) => (typeof outcome === 'string' ? [] : [outcome]));
+  const notes = outcomes.flatMap((outcome, index) =>
+    typeof outcome === 'string' ? [{ name: links[index]?.url ?? '', reason: outcome }] : [],
+  );
+  return { read, notes };
 }
 
 /** Reads the message that a link leads to, with its thread and channel name; or returns why it does not. */
@@ -131,6 +129,7 @@ async function readReplies(
   { reply_count: count = 0 }: ThreadMessage,
   signal: AbortSignal,
 ): Promise<NewestMessages | undefined> {
+  // A distributed app may read once a minute: it does without the replies.
   if (count === 0 || readBack.isDistributed || settings.maxTranscriptMessages === 0) return undefined;
   return await readBack.newestBefore({
     channel,
@@ -143,7 +142,7 @@ async function readReplies(
   });
 }
 
-/** What `read` returns within this time (ms); undefined if it takes longer. */
+/** What `read` returns within this time (ms); undefined if it is late. Throws the reason of `interrupt`. */
 async function withinMs<T>(ms: number, interrupt: AbortSignal, read: (signal: AbortSignal) => Promise<T>) {
   const late = AbortSignal.timeout(ms);
   const signal = anySignal([interrupt, late]);
@@ -192,15 +191,15 @@ interface Witnesses {
 }
 
 /**
- * Why a message that somebody links to must not be read; undefined if it may be. Nobody gets to read more than they may open
- * themselves, and unknown means no. A message may be read
+ * Why a message that somebody links to must not be read; undefined if it may be. Nobody gets to read more than
+ * they may open themselves, and unknown means no. A message may be read
  * - in the conversation that it is from;
  * - in the asker's direct message, if they are a member of that conversation;
- * - elsewhere, if it is from a public channel, neither place is shared with another organisation, and everybody in the
- *   asking place is a full member.
+ * - elsewhere, if it is from a public channel, neither place is shared with another organisation, and everybody
+ *   in the asking place is a full member.
  *
- * Nothing is read for a step of a workflow, whose answer may go anywhere. Nothing is read from another workspace of the
- * organisation, because its admins decide where the bot reads. Throws a SlackError if Slack is unavailable.
+ * Nothing is read for a step of a workflow, whose answer may go anywhere, nor from another workspace of the
+ * organisation: its admins decide where the bot reads. Throws a SlackError if Slack is unavailable.
  */
 export async function linkDenialFor(
   { people, membership }: Witnesses,

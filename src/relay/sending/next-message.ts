@@ -58,7 +58,7 @@ export async function nextAllowedMessage(
 
 /**
  * Why a message's writer may not use the agent, if so. If Slack does not say who they are, the writer is told
- * that it waits, after `lateAfterMs` at the latest: then `hasWaited`, and the message may have changed.
+ * that their message waits, after `lateAfterMs` at the latest: then `hasWaited`, and it may have changed.
  */
 async function denialOf(
   work: ThreadWork,
@@ -90,7 +90,7 @@ async function denialOf(
   }
 }
 
-/** Refuses a message and tells its writer; that a place is closed once (`told`) for all that they wrote. */
+/** Refuses a message and tells its writer. That a place is closed is told once (`told`) for all they wrote. */
 async function refuse(
   { deps, workspace }: ThreadWork,
   message: Message,
@@ -109,13 +109,12 @@ async function readBack(work: ThreadWork, message: Message, patiently: typeof wi
   const { channel, thread_ts: threadTs, ts, user_id } = message;
   const find = async () => {
     const found = await work.workspace.readBack.message({ channel, threadTs, ts, signal: work.lease.signal });
+    // A deleted message may leave a tombstone, which has another user.
     return found?.user === user_id ? found : undefined;
   };
   const orElse = (error: SlackError) => (error instanceof MessageGoneError ? undefined : 'unread');
-  const read = await patiently<ThreadMessage | 'unread' | undefined>(work, find, {
-    about: aboutMessage(message),
-    orElse,
-  });
+  const retrying = { about: aboutMessage(message), orElse };
+  const read = await patiently<ThreadMessage | 'unread' | undefined>(work, find, retrying);
   if (read === 'unread') return read;
   if (read === undefined) await store.messages.withdraw(message);
   else
@@ -127,6 +126,7 @@ async function readBack(work: ThreadWork, message: Message, patiently: typeof wi
   return undefined;
 }
 
+/** Names a message in the log, as `Retrying.about`. */
 function aboutMessage({ workspace, channel, thread_ts, ts }: Message) {
   return { workspace, channel, thread_ts, message: ts };
 }

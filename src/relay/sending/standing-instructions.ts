@@ -8,7 +8,7 @@ import type { ThreadWork } from '../runtime/deps.ts';
 
 type Unquoted = Pick<Turn, 'quoted_ids' | 'skill'> & { prompt: string };
 
-/** What is recorded with a message that quotes none. */
+/** What is recorded with a message that quotes no instructions. */
 export const NO_INSTRUCTIONS = {
   instructions_length: 0,
   instructions_set_by: null,
@@ -16,8 +16,8 @@ export const NO_INSTRUCTIONS = {
 };
 
 /**
- * The prompt after the channel's standing instructions, if it is its task's first message and runs no skill.
- * Whoever set them is then one of those whose words it quotes. A resent message quotes them anew.
+ * The prompt after the channel's standing instructions, if it is its task's first message and runs no skill;
+ * else NO_INSTRUCTIONS. Who set them is then one of those whose words it quotes. A resent message quotes anew.
  */
 export async function withStandingInstructions(
   { deps: { store, settings, log }, workspace }: ThreadWork,

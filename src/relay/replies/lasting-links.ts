@@ -41,9 +41,8 @@ export class ResultLinks {
     const [text = '', signature = '', ...more] = token.split('.');
     if (more.length > 0 || !this.#keys.some((key) => isSameSignature(signature, signatureOf(text, key))))
       return undefined;
-    const [workspace, turnId, resultId, expiresAt] = linkClaims.parse(
-      JSON.parse(Buffer.from(text, 'base64url').toString()),
-    );
+    const claims: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    const [workspace, turnId, resultId, expiresAt] = linkClaims.parse(claims);
     return this.#now() >= expiresAt * 1_000 ? 'expired' : { workspace, turnId, resultId };
   }
 }

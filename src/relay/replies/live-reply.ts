@@ -205,9 +205,8 @@ export class LiveReply {
       else {
         this.#state.discardRendered();
         // Thousands may wait here at once: each holds nothing but this wait. A stream's edit waits itself.
-        const permit = post.is_stream
-          ? undefined
-          : await this.posts.permitToEdit(post.ts, this.#waitOf(outdated));
+        const wait = this.#waitOf(outdated);
+        const permit = post.is_stream ? undefined : await this.posts.permitToEdit(post.ts, wait);
         await this.#editOrReplace(outdated, { permit });
       }
       // Not only after the poll: that may go on for as long as the answer grows.

@@ -99,8 +99,6 @@ function growingLength(block: ContentBlock): number {
   if (block.kind === 'tool_result') return block.content.length;
   // The last call alone may grow: `replyFingerprint` reads all of it.
   if (block.kind === 'tool_use') return 0;
-  return Object.values(block.raw).reduce<number>(
-    (length, value) => length + (typeof value === 'string' ? value.length : 0),
-    0,
-  );
+  const texts = Object.values(block.raw).filter((value) => typeof value === 'string');
+  return texts.reduce((length, text) => length + text.length, 0);
 }

@@ -259,13 +259,11 @@ export async function resultTables(context: SettledTurnContext): Promise<string[
   const { deps, turn, memory } = context;
   const claims = await deps.store.results.ofThread(turn);
   const { results } = await listResults(context).finally(() => memory.drop('results'));
-  const tables = results.filter(
-    ({ id, name, mimeType }) =>
-      (claims.get(id)?.turn_id ?? turn.id) === turn.id && TABLE.test(fileType(name, mimeType)),
-  );
-  const read = tables.filter(hasSize).filter(({ sizeBytes, downloadUrl }) => {
-    return downloadUrl && sizeBytes <= deps.settings.maxTableBytes;
-  });
+  const isOfTurn = ({ id }: ResultFile) => (claims.get(id)?.turn_id ?? turn.id) === turn.id;
+  const isTable = ({ name, mimeType }: ResultFile) => TABLE.test(fileType(name, mimeType));
+  const tables = results.filter((one) => isOfTurn(one) && isTable(one));
+  const { maxTableBytes } = deps.settings;
+  const read = tables.filter(hasSize).filter((one) => one.downloadUrl && one.sizeBytes <= maxTableBytes);
   if (read.length < tables.length || tables.length > MAX_SHOWN) return [];
   const texts = await Promise.all(read.map((table) => readTable(context, table)));
   return texts.includes('') ? [] : texts;

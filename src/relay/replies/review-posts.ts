@@ -89,8 +89,7 @@ async function renderReview(
   const message = await memory.read('reply', read, sizeOf, { lease });
   if (message === undefined && status === 'completed') return sentence(strings.reviewUnreadable);
   if (message === undefined || UNFINISHED_STATUSES.includes(message.status)) return undefined;
-  const { blocks: findings } = message;
-  const text = answerText(findings);
+  const text = answerText(message.blocks);
   const splitter = new AnswerSplitter();
   const options = { final: true, most: MAX_REVIEW_MESSAGES };
   const splitMore = () => {
@@ -101,7 +100,7 @@ async function renderReview(
   };
   // Without holding up the process. The splitter then holds the parts.
   await deps.rendering.runAll(workspace.id, splitMore, lease.signal);
-  return (most) => reviewMessages(findings, most, splitter);
+  return (most) => reviewMessages(message.blocks, most, splitter);
 }
 
 /** Posts a review, its rest as a file or, if Slack takes none, in more messages, or says it is too long. */

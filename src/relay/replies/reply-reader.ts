@@ -25,10 +25,10 @@ export interface ReplyReaderOptions {
   onMemoryWait?: (isWaiting: boolean) => void;
 }
 
-/** A reply at its end; `hasSettled` is false if only its task has settled, and the reply never did. */
+/** A reply at its end; `isReplySettled` is false if only its task has settled, and the reply never did. */
 export interface SettledReply {
   reply: ReadReply;
-  hasSettled: boolean;
+  isReplySettled: boolean;
 }
 
 /** Reads one reply until it has settled: at the rate's pace while it grows, more and more seldom otherwise. */
@@ -137,7 +137,7 @@ export class ReplyReader {
     const hasWaited = now - this.#failedSince >= settledTaskMs;
     // The failure is final once people wrote on, the task rests, or no other reply came for long enough.
     if (hasNewerMessage || isAtRest(this.#message, status) || hasWaited)
-      this.#settled = { reply: failed, hasSettled: true };
+      this.#settled = { reply: failed, isReplySettled: true };
   }
 
   /** Reads the reply now, and gives it to `onRead`. If it has settled and not failed, `readToEnd` ends. */
@@ -148,7 +148,7 @@ export class ReplyReader {
       toReadReply(await agent.getMessage(taskId, this.replyId, { signal: lease.signal }));
     const reply = await memory.read('reply', get, keptSizeOf, { lease, onWait: onMemoryWait });
     this.#remember(reply);
-    if (isReplySettled(reply) && !hasReplyFailed(reply)) this.#settled = { reply, hasSettled: true };
+    if (isReplySettled(reply) && !hasReplyFailed(reply)) this.#settled = { reply, isReplySettled: true };
     onRead(reply);
     this.#resolveAwaitedRead();
     return reply;
@@ -180,7 +180,7 @@ export class ReplyReader {
     this.#taskRestsSince = isAtRest(this.#message, status) ? (this.#taskRestsSince ?? now) : undefined;
     if (this.#taskRestsSince === undefined || now - this.#taskRestsSince < settledTaskMs) return;
     const outcome = status === 'cancelled' || status === 'failed' ? status : 'completed';
-    this.#settled = { reply: { ...reply, status: outcome }, hasSettled: false };
+    this.#settled = { reply: { ...reply, status: outcome }, isReplySettled: false };
   }
 }
 

@@ -33,7 +33,7 @@ export function isAnswerPhase(phase: ReplyPhase): boolean {
 /** The notes that stand below a finished answer, each a sentence or more. */
 export async function notesBelowAnswer(
   context: TurnContext,
-  { reply, phase, hasSettled, resendsTurnId, isFromForm, isCancelledInBackground }: AnswerEnd,
+  { reply, phase, isReplySettled, resendsTurnId, isFromForm, isCancelledInBackground }: AnswerEnd,
 ): Promise<string[]> {
   const { deps, turn } = context;
   const isAnswer = isAnswerPhase(phase);
@@ -44,7 +44,7 @@ export async function notesBelowAnswer(
   const isFirst = isAnswer && (await deps.store.channels.claimNotice(turn, 'introduction'));
   if (isFirst) notes.push(strings.automatedNotice);
   notes.push(...(await readOptional(context, () => readSystemMessages(context))));
-  if (!hasSettled && phase !== 'cancelled') notes.push(strings.answerNeverEnded);
+  if (!isReplySettled && phase !== 'cancelled') notes.push(strings.answerNeverEnded);
   if (isCancelledInBackground && phase === 'done') notes.push(strings.backgroundNotices.cancelled);
   if (isAnswer && context.stopSignal.aborted) notes.push(strings.finishedUnstopped);
   return notes;

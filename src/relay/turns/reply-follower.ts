@@ -45,7 +45,8 @@ export async function followReply(
     // The reader may have taken another reply for the message's than the service had named.
     if (context.turn.assistant_message_id !== reader.replyId)
       await context.row.record({ assistant_message_id: reader.replyId });
-    if (!settled.hasSettled) deps.log.warn({ turn: context.turn.id }, 'a task settled before its reply did');
+    if (!settled.isReplySettled)
+      deps.log.warn({ turn: context.turn.id }, 'a task settled before its reply did');
     await passingOn.stop();
     await context.withRetry(showAskersUnlessResent);
     const hasPassedOn = passingOn.passedOnCount > 0;

@@ -183,7 +183,7 @@ describe('a reply that never settles', () => {
     await vi.advanceTimersByTimeAsync(58_000);
     expect(scene.end).toBeUndefined();
     await vi.advanceTimersByTimeAsync(30_000);
-    expect(scene.end).toMatchObject({ hasSettled: false, reply: { status, blocks: [{ kind: 'text' }] } });
+    expect(scene.end).toMatchObject({ isReplySettled: false, reply: { status, blocks: [{ kind: 'text' }] } });
   });
 
   test('is waited for while its task works, or while it grows', async () => {
@@ -205,6 +205,6 @@ describe('a reply that never settles', () => {
     expect(scene.end).toBeUndefined();
     scene.completed = true;
     await vi.advanceTimersByTimeAsync(6_000);
-    expect(scene.end).toMatchObject({ hasSettled: true, reply: { status: 'completed' } });
+    expect(scene.end).toMatchObject({ isReplySettled: true, reply: { status: 'completed' } });
   });
 });

@@ -47,7 +47,7 @@ export class IdempotentPosts {
   #isLoaded: boolean;
   readonly #firstIntent: FirstReplyIntent | undefined;
 
-  /** `first`: of a turn that begins here. Its first reply is all that is recorded, so nothing is loaded. */
+  /** `first`: of a turn that begins here. Only the intent to post its reply is recorded: nothing is loaded. */
   constructor(work: ThreadWork, turn: TurnLocation, first?: FirstReply) {
     this.#work = work;
     this.#turn = turn;
@@ -110,7 +110,7 @@ export class IdempotentPosts {
     await this.recordWith((posts) => this.#work.deps.store.posts.record(this.#turn, posts));
   }
 
-  /** Posts a part once, in the first form that Slack accepts. Records it, unless it is a `first` one. */
+  /** Posts a part once, in the first form that Slack accepts. The turn's next step records a `first` one. */
   async post(
     part: string,
     message: RenderedMessage,

@@ -65,7 +65,7 @@ export class LiveReply {
     if (this.#stage !== 'unopened') return;
     await this.#messages.load();
     const [first] = this.#messages.planned();
-    // It has its first name if an earlier attempt failed between the post and `setApart`.
+    // The message has its first name if an earlier attempt failed between the post and `setApart`.
     const isThere = first === undefined || this.posts.has(first.part) || this.posts.has(replyPart(0));
     if (!isThere) await this.#messages.post(first.part, 'first');
     await this.#messages.setApart();
@@ -98,7 +98,7 @@ export class LiveReply {
 
   /** Shows the final text, in new messages where no edit is available; returns when people can read it. */
   async showFinalText(): Promise<void> {
-    // This ends the waits of live edits. The final edits have a signal of their own, unless none may follow.
+    // This ends the waits of live edits. The final edits have their own signal, unless the reply is closed.
     await this.#endChanges('final_text');
     if (this.#stage !== 'closed') this.#pendingEdits = new AbortController();
     this.#unseenSince ??= Date.now();

@@ -22,7 +22,7 @@ export class SilenceDetector {
   /** What the agent had written (its fingerprint) when it last got a message. */
   #writtenWhenPassedOn = '';
 
-  /** Takes note of a read. Returns whether it shows anything new; once in a silence, that this has begun. */
+  /** Takes note of a read. Returns whether it shows anything new or, once in a silence, that one has begun. */
   onRead(
     reply: ReadReply,
     limits: SilenceLimits,

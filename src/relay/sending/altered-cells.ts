@@ -21,7 +21,7 @@ const DATE = new RegExp(
 );
 /** With a capital only: DEC-205 is a name. */
 const MONTH_FIRST = new RegExp(`^${MONTH}[-. ]\\d{1,4}$`);
-/** What they make of ids of RIKEN such as 2310009E13. */
+/** What spreadsheets make of ids of RIKEN such as 2310009E13. */
 const FLOAT = /^\d(?:[.,]\d+)?E\+\d{1,3}$/i;
 /** New names of genes whose former names spreadsheets take for dates, by month and day (genenames.org). */
 const FORMER_NAMES: Readonly<Record<string, (day: number) => string[]>> = {
@@ -185,7 +185,7 @@ function addCell(column: Column, cell: string): void {
   column.unpadded.set(cell.length, { count: count + 1, some });
 }
 
-/** The genes of which a spreadsheet may have made this date; none if it is no such date. */
+/** The genes of which a spreadsheet may have made this date; [] for a date that stands for none. */
 function formerGenes(cell: string): string[] {
   const month = /[a-zä]{3}/i.exec(cell)?.[0].toLowerCase() ?? '';
   const key = { mär: 'mar', mrz: 'mar', okt: 'oct', dez: 'dec' }[month] ?? month;

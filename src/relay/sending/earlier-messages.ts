@@ -40,6 +40,7 @@ export async function readEarlierMessages(
   const ts = await originalTs(work.deps, message);
   const { messages: stored } = work.deps.store;
   const isBeginning = await isBeginningOf(stored, thread, { ...message, ts });
+  // A resent message quotes no unsent ones: the thread's next message does.
   const unsentTs = message.resends_turn_id === null ? await stored.unsentBefore(message) : [];
   const oldest = isBeginning ? message.thread_ts : unsentTs[0];
   if (oldest === undefined) return { messages: [], missing: undefined, unsentTs, isBeginning };
@@ -134,7 +135,7 @@ async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string,
   if (oldest === undefined) return { messages: [], quotedIds: [] };
   const { messages, missing } = await readNewest(work, message, {
     oldest,
-    before: (Number(newest) + 1).toFixed(6),
+    before: (Number(newest) + 1).toFixed(6), // A second after the newest.
     isWanted: ({ ts }) => writers.has(ts),
   });
   return {
@@ -150,7 +151,7 @@ function asSaid(read: ThreadMessage, writer: string | null | undefined, bot: Thr
   // The root of a thread stays as a notice that it was deleted.
   if (writer === undefined || read.subtype === 'tombstone') return [];
   const parsed = parseMessage(read);
-  if (writer === null) return withAnswerOnly(parsed);
+  if (writer === null) return withAnswerOnly(parsed); // The agent's reply.
   return [parsed.user === bot.userId ? { ...parsed, user: writer, bot_id: undefined } : parsed];
 }
 
@@ -162,7 +163,7 @@ const textBlockSchema = z.looseObject({
 
 /** The answer in a message of the bot, without notes, progress, errors and buttons; [] if it has none. */
 function withAnswerOnly(message: ParsedMessage): ParsedMessage[] {
-  if (message.blocks.length === 0) return [message];
+  if (message.blocks.length === 0) return [message]; // Slack took no more than its text.
   const blocks = message.blocks.flatMap((raw) => {
     const text = parseTable(raw)?.rows.map(rowText).join('\n') ?? textBlockSchema.safeParse(raw).data?.text;
     if (text !== undefined) return [verbatimBlock(text)];

@@ -70,9 +70,8 @@ async function followLink(
   const { linkMs } = deps.settings;
   const { url, channel } = link;
   try {
-    const readOnce = (signal: AbortSignal) => readIfAllowed(work, message, link, signal);
-    const reading = withinMs(linkMs, interrupt, (signal) => retryTransient(() => readOnce(signal)));
-    const read = (await reading) ?? 'link_late';
+    const attempt = (signal: AbortSignal) => retryTransient(() => readIfAllowed(work, message, link, signal));
+    const read = (await withinMs(linkMs, interrupt, attempt)) ?? 'link_late';
     if (typeof read === 'string') return read;
     // The message counts as read even if its channel's name and its thread are not known in time.
     const readChannel = (signal: AbortSignal) => workspace.people.channel(channel, signal);

@@ -86,7 +86,7 @@ export class Sender {
     return this.#work.row.turn;
   }
 
-  /** Takes the remaining steps; returns the thread with its task. Throws TurnEnded if it must not send. */
+  /** Takes the remaining steps; returns the thread with its task. Throws TurnEnded or Interruption instead. */
   async send(): Promise<Thread> {
     const isStarted = async (thread: Thread) => thread.task_id !== null && hasFrozenMessage(thread);
     const wasTaskStarted = await this.#beforeSending(isStarted);

@@ -135,7 +135,7 @@ class AttachmentBatch {
     };
   }
 
-  /** Uploads an item, or notes why it is left out. Throws errors that are not about the item. */
+  /** Uploads an item, or notes why it is left out. Throws errors that are not about the item, or may pass. */
   async #process(item: BatchItem, index: number): Promise<void> {
     const tried =
       index < this.#limits.maxMessageFiles

@@ -26,7 +26,7 @@ export async function lastMessageId(agent: AgentClient, taskId: string): Promise
   return (await agent.lastMessage(taskId))?.id ?? '';
 }
 
-/** The TurnEnded that a refusal means if the message's task is closed or skill unknown; else the error. */
+/** The TurnEnded that a refusal means if the task is closed or the skill unknown; else the error itself. */
 export async function refusalOf(error: unknown, { agent, taskId, deps, row }: Delivery): Promise<unknown> {
   if (isBusy(error)) {
     const { status } = await agent.getTask(taskId);

@@ -46,8 +46,7 @@ export class ReplyMessages {
     await this.#posts.load();
     if (!this.#posts.has(STATUS_PART)) return;
     this.#state.update({ isApart: true });
-    // Once the reply is over, nothing stands apart.
-    if (!this.#state.isApart) await this.reuseStatusWithoutText();
+    if (!this.#state.isApart) await this.reuseStatusWithoutText(); // The reply is over.
   }
 
   /** Makes the first message the status, if the text may be streamed, which then has its own messages. */
@@ -55,7 +54,7 @@ export class ReplyMessages {
     // If the text stands elsewhere already, an earlier process may have deleted the status.
     if (!this.mayStream || this.#posts.knows(STATUS_PART) || this.#posts.has(replyPart(1))) return;
     this.#state.update({ isApart: true });
-    if (!this.#state.isApart) return;
+    if (!this.#state.isApart) return; // The reply is over.
     await this.#posts.rename(replyPart(0), STATUS_PART);
     this.#ranges.delete(replyPart(0));
   }

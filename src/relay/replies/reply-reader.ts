@@ -209,6 +209,7 @@ interface Look {
   /** The reply; without certainty it may be the reply to another message. */
   replyId: string | undefined;
   isCertain: boolean;
+  /** Whether nothing more is expected of the task; not asked, so false, once a reply names the message. */
   isAtRest: boolean;
   /** Whether people have written more since. */
   hasNewerMessage: boolean;

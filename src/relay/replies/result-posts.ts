@@ -131,7 +131,7 @@ export async function postLaterResults(context: SettledTurnContext): Promise<voi
   const claims = await claimNew(context, LATER, listed.results);
   const waiting = [...claims.values()].filter(({ batch, shown }) => batch === LATER && !shown);
   if (waiting.length === 0) return;
-  const all = await listResults(context);
+  const all = await listResults(context); // With links, now that there is something to list.
   for (const owner of new Set(waiting.map(({ turn_id }) => turn_id))) {
     const poster = await postingTurn(context, owner);
     // What was claimed in a task that the thread has left is not in this task's list.

@@ -58,9 +58,9 @@ export class ThreadFiles {
   }
 
   /**
-   * Shares files in the thread in one message, each once. Returns by part Slack's ids of those that are
-   * there. A file that Slack does not take, or accepts and never shows, is left out and logged. Throws if the
-   * turn must not continue in this process, or the store is unavailable.
+   * Shares files, each once: in one message of the thread, unless they are hidden. Returns by part Slack's ids
+   * of those that it has. A file that Slack does not take, or accepts and never shows, is left out and logged.
+   * Throws if the turn must not continue in this process, or the store is unavailable.
    */
   async share(files: readonly FileToShare[]): Promise<ReadonlyMap<string, string>> {
     const share = async () => {
@@ -85,13 +85,13 @@ export class ThreadFiles {
       for (const one of left) await this.#stage(one);
       await this.#shareStaged(left);
     };
+    const noMessage = () => undefined;
     try {
       // A file has no simpler form: `#sendForm` only refuses it once Slack has failed at it too often.
-      await this.#sendForm(part, [asRendered], () => undefined, shareUnlessThere);
+      await this.#sendForm(part, [asRendered], noMessage, shareUnlessThere);
     } catch (err) {
       if (!isPermanentRefusal(err) && !(err instanceof PayloadRefusedError)) throw err;
-      const { log } = this.#work.deps;
-      log.error({ err, turn: this.#turn.id, part }, 'a part of an answer cannot be attached');
+      this.#work.deps.log.error({ err, turn: this.#turn.id, part }, 'a text cannot be attached as a file');
       return false;
     }
     return true;

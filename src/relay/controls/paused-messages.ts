@@ -153,16 +153,19 @@ async function noticeOf({ store }: NoticeDeps, { workspace }: ThreadKey, id: str
   return (await store.posts.ofTurn({ workspace, id })).get(NOTICE_PART);
 }
 
-/** Finishes a turn. If it paused its thread, only once the notice tells how many messages wait by then. */
+/** Finishes a turn. One that paused its thread finishes only while its notice tells how many messages wait. */
 export async function postPausedNoticeAndFinish(
   deps: NoticeDeps,
-  posts: Pick<IdempotentPosts, 'post' | 'update'>,
+  posts: Pick<IdempotentPosts, 'load' | 'has' | 'post' | 'update'>,
   turn: Turn,
   { outcome, last }: { outcome: TurnOutcome; last: LastStep },
 ): Promise<void> {
   const finishIfNoPause = (store: Store) => store.turns.finishUnlessPausing(turn, outcome, last);
   if (await finishIfNoPause(deps.store)) return;
-  for (let countShown = 0; ; ) {
+  await posts.load();
+  // Nobody knows what the notice of an earlier process tells.
+  let countShown = posts.has(NOTICE_PART) ? undefined : 0;
+  for (;;) {
     const countOrFinished = await deps.store.transaction(async (store) => {
       await store.threads.lock(turn);
       if (await finishIfNoPause(store)) return 'finished';
@@ -174,8 +177,10 @@ export async function postPausedNoticeAndFinish(
     });
     if (countOrFinished === 'finished') return;
     const notice = await renderNotice(deps, turn, turn.id, countOrFinished);
-    if (notice !== undefined && countShown === 0) await posts.post(NOTICE_PART, notice, 'notice');
-    else if (notice !== undefined) await posts.update(NOTICE_PART, notice, [asRendered]);
+    // The messages went, or the pause ended, since they were counted: the next round finds that.
+    if (notice === undefined) continue;
+    if (posts.has(NOTICE_PART)) await posts.update(NOTICE_PART, notice, [asRendered]);
+    else await posts.post(NOTICE_PART, notice, 'notice');
     countShown = countOrFinished;
   }
 }

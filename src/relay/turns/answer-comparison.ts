@@ -1,6 +1,6 @@
 import { within } from '../../calls/retries-and-waits.ts';
 import { answerText } from '../../render/messages/answer-text.ts';
-import { type AnswerComparison, compareAnswers } from '../../render/messages/compared-tables.ts';
+import { compareAnswers } from '../../render/messages/compared-tables.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
@@ -12,19 +12,17 @@ import type { TurnContext } from './turn-context.ts';
 const COMPARISON_TIMEOUT_MS = 15_000;
 
 /**
- * Compares an answer with an earlier thread's to the same question. Undefined without such a whole answer or
- * the question's words, without numbers, or if it takes long. Throws AgentError, SlackError, StoreError.
+ * Compares an answer with that of the earlier thread whose question a form asked again here. Undefined if the
+ * question or its files differ or are not kept, if the earlier answer is not completed and whole in its thread,
+ * if there are no numbers to compare, or after 15 s. Throws AgentError, SlackError, StoreError.
  */
-export async function compareWithEarlier(
-  context: TurnContext,
-  reply: ReadReply,
-): Promise<AnswerComparison | undefined> {
+export async function compareWithEarlier(context: TurnContext, reply: ReadReply) {
   const earlier = await earlierTurnOfQuestion(context.deps.store, context.turn);
   if (earlier === undefined) return undefined;
   return within(COMPARISON_TIMEOUT_MS, compareAnswersOf(context, earlier, reply), undefined);
 }
 
-/** An earlier thread's answered turn, if a form asked its question again, with the same words and files. */
+/** The completed turn of this channel whose question a form asked again, if words and files are the same. */
 async function earlierTurnOfQuestion(store: Store, turn: Turn): Promise<Turn | undefined> {
   const earlier = await store.taskStarts.firstTurnOf(turn);
   if (earlier?.outcome !== 'completed' || earlier.channel !== turn.channel) return undefined;
@@ -38,12 +36,12 @@ async function earlierTurnOfQuestion(store: Store, turn: Turn): Promise<Turn | u
   return filesOf(earlier) === filesOf(turn) ? earlier : undefined;
 }
 
-/** The letters and digits of a turn's question, whose marks a form changes; '' if it is no longer kept. */
+/** The letters and digits of a turn's question: a form changes its other characters. '' if it is not kept. */
 function wordsOf(turn: Turn): string {
   return unquotedPrompt(turn).replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** Compares a reply with an earlier turn's, by text and tables; undefined if that one is not whole. */
+/** Compares a reply with an earlier turn's, by text and tables; undefined if the earlier one is not whole. */
 async function compareAnswersOf(context: TurnContext, earlier: Turn, reply: ReadReply) {
   const { deps, lease } = context;
   const { task_id: taskId, assistant_message_id: replyId } = earlier;
@@ -58,7 +56,7 @@ async function compareAnswersOf(context: TurnContext, earlier: Turn, reply: Read
   return deps.rendering.run(context.turn.workspace, () => compareAnswers(first, second), lease.signal);
 }
 
-/** Whether all of an earlier reply is in its thread. What people deleted there is not shown elsewhere. */
+/** Whether all of an earlier reply is still in its thread: what people deleted there is not shown elsewhere. */
 async function isReplyComplete({ deps, workspace, lease }: TurnContext, earlier: Turn, taskId: string) {
   const sent = await deps.store.tasks.sentTurns({ ...earlier, task_id: taskId });
   const shown = sent.find(({ id }) => id === earlier.id)?.reply_ts ?? [];

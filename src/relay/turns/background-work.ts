@@ -15,9 +15,9 @@ import type { TurnContext } from './turn-context.ts';
 const POLL_INTERVAL_MS = 2_000;
 
 /**
- * Waits for the task of a settled reply to settle too, for a limited time: results and the next message wait
- * for it. `isCompleted`: the reply was completed, so that a failed task is a surprise. `hasWorkedOn`: the
- * task was seen at work after its reply.
+ * Waits for the task of a settled reply to settle too: results and the next message wait for it. `taskState` is
+ * `working` after `maxBackgroundWaitMs`, and `failed` only for a completed reply (`isCompleted`): otherwise
+ * a failure is no surprise, and counts as `finished`. `hasWorkedOn`: the task was seen at work after its reply.
  */
 export async function waitForBackgroundWork(
   context: TurnContext,
@@ -49,38 +49,41 @@ export async function waitForBackgroundWork(
 /** Says below a turn's answer that its task still works; `isWatched`: a follow-up job changes the notice. */
 export async function postBackgroundNotice(context: TurnContext, isWatched: boolean): Promise<void> {
   const { turn } = context;
-  // New posts, for which no earlier fault counts: the answer must not end over its notice.
+  // New posts for each attempt: Slack's faults do not add up to a refusal, which would end the turn.
   const posts = new IdempotentPosts(context, turn);
   const part = isWatched ? BACKGROUND_PART : ENDED_BACKGROUND_PART;
   await posts.post(part, backgroundNotice(turn.id, isWatched ? 'working' : 'unwatched'), 'notice');
 }
 
-/** Brings a thread's notices up to date; the last turn's shows `shown`. Returns that one's state if open. */
+/**
+ * Brings a thread's notices of background work up to date; the last turn's shows `shown` so far. Returns how
+ * that work stands; undefined if it has ended, or the last turn has no notice.
+ */
 export async function updateBackgroundNotices(
   work: ThreadWork,
   turn: CheckedTurn,
-  shown: string,
+  { taskId, shown }: { taskId: string; shown: string },
 ): Promise<OpenState | undefined> {
   const isLast = (id: string) => id === turn.id && !turn.has_later_message;
   for (const id of turn.background_turn_ids.filter((one) => !isLast(one)))
     await updateBackgroundNotice(work, { ...turn, id }, 'superseded');
   if (!turn.background_turn_ids.some(isLast)) return undefined;
-  const state = await readBackgroundState(work, turn);
+  const state = await readBackgroundState(work, turn, taskId);
   if (state !== shown) await updateBackgroundNotice(work, turn, state);
   return isOpen(state) ? state : undefined;
 }
 
-/** Reads whether a turn's task works in the background, after sending a stop that the service lacks. */
-async function readBackgroundState({ deps, lease }: ThreadWork, turn: CheckedTurn): Promise<BackgroundState> {
+/** Reads how a turn's task works in the background, after sending a stop that the service lacks. */
+async function readBackgroundState({ deps, lease }: ThreadWork, turn: CheckedTurn, taskId: string) {
   const { signal } = lease;
   await deps.readRate(turn.account_id).acquire(lease);
   await sendStop(deps, turn, signal);
-  const { status } = await deps.agent(turn.account_id).getTask(turn.thread_task_id ?? '', { signal });
+  const { status } = await deps.agent(turn.account_id).getTask(taskId, { signal });
   if (isTaskSettled(status)) return status === 'idle' ? 'completed' : status;
   return turn.stop_requested_at === null ? 'working' : 'stopping';
 }
 
-/** Says in the notices of background work that nobody watches it. Those of ended work have another name. */
+/** Says in a thread's notices of background work that nobody watches it, but not in those of ended work. */
 export async function sayNobodyWatches(work: ThreadWork, turn: CheckedTurn): Promise<void> {
   for (const id of turn.background_turn_ids) await updateBackgroundNotice(work, { ...turn, id }, 'unwatched');
 }
@@ -92,7 +95,7 @@ function isOpen(state: BackgroundState): state is OpenState {
   return state === 'working' || state === 'stopping';
 }
 
-/** Shows a state in a turn's notice. That of ended work gets another name, and stays. Throws a SlackError. */
+/** Shows a state in a turn's notice. A notice with its last state gets another name. Throws a SlackError. */
 async function updateBackgroundNotice(work: ThreadWork, turn: TurnLocation, state: BackgroundState) {
   const posts = new IdempotentPosts(work, turn);
   await posts.load();

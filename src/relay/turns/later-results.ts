@@ -46,12 +46,13 @@ const BACKGROUND_PAUSES = 3;
 /** Each posts one kind of thing that a task made after its turn, once however often it is called. */
 const POST_NEW_THINGS = [postLaterResults, postReviews];
 
-/** What a check found: nothing more can come (`over`), the state of background work, or none (`quiet`). */
+/** What a check found: nothing more can come (`over`), work in the background, or no such work (`quiet`). */
 type Finding = 'over' | OpenState | 'quiet';
 
 /** Jobs that check tasks after their turns: for what they made, and how their background work stands. */
 export function followUpJobs(deps: RelayDeps): JobKind {
   const { watchMs, watchIntervalMs } = deps.settings;
+  // Jobs of before a restart are left if the operator has turned watching off.
   const isWatching = watchMs > 0;
   const endWatch = (job: Job, lease: Lease) => sayChecksEnded(deps, job, lease);
   return {
@@ -68,6 +69,7 @@ export function followUpJobs(deps: RelayDeps): JobKind {
         return 'done';
       }
       if (found === 'quiet') return { ...next, payload: { ...job.payload, checks: followUp.checks + 1 } };
+      // Checks of background work are not counted: the pauses grow only after it.
       const inMs = Math.min(next.inMs, BACKGROUND_PAUSES * watchIntervalMs);
       return { inMs, payload: { ...job.payload, notice: found } };
     },
@@ -75,7 +77,10 @@ export function followUpJobs(deps: RelayDeps): JobKind {
   };
 }
 
-/** Checks a task once, and posts what is new. `quiet`, too, where task, thread or workspace is not to be found now. */
+/**
+ * Checks a task once, and posts what is new. `over` if the turn is gone, its thread has no task now, or the
+ * place is closed. `quiet`, too, if the task, thread or workspace cannot be found now.
+ */
 async function checkOnce(
   deps: RelayDeps,
   job: Job,
@@ -93,7 +98,8 @@ async function checkOnce(
   try {
     const agent = deps.agent(account_id);
     // In a closed place, too: a stop must reach the service from there.
-    const background = await updateBackgroundNotices({ deps, workspace, lease }, turn, notice);
+    const work = { deps, workspace, lease };
+    const background = await updateBackgroundNotices(work, turn, { taskId, shown: notice });
     const isClosed = (await closingAt(deps, job, lease.signal)) !== undefined;
     // A turn at work in the thread posts the new things at its end.
     const mayPost = !turn.is_busy && !isClosed;

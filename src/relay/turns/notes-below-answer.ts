@@ -30,13 +30,14 @@ export function isAnswerPhase(phase: ReplyPhase): boolean {
   return phase === 'done' || phase === 'length';
 }
 
-/** The notes that stand below a finished answer, each a sentence or more. */
+/** The notes that stand below a reply once nothing more is expected of it, each a sentence or more. */
 export async function notesBelowAnswer(
   context: TurnContext,
   { reply, phase, isReplySettled, resendsTurnId, isFromForm, isCancelledInBackground }: AnswerEnd,
 ): Promise<string[]> {
   const { deps, turn } = context;
   const isAnswer = isAnswerPhase(phase);
+  // Only a form can ask the question of an earlier thread again.
   const isComparable = isFromForm && phase === 'done';
   const notes = isComparable ? await readOptional(context, () => comparison(context, reply)) : [];
   notes.push(...(await otherTaskNote(context, resendsTurnId)));
@@ -50,7 +51,7 @@ export async function notesBelowAnswer(
   return notes;
 }
 
-/** A note that a new task goes on: with former ones quoted, or with a resent message alone. [] otherwise. */
+/** What a new task knows of the thread: quoted words, or a message that was sent again alone. [] if not new. */
 async function otherTaskNote({ deps, turn }: TurnContext, resends_turn_id: string | null): Promise<string[]> {
   if (turn.quotation_length > 0) return [strings.conversationQuoted];
   const resent = await resentTurn(deps.store, { workspace: turn.workspace, resends_turn_id });
@@ -80,7 +81,7 @@ async function comparison(context: TurnContext, reply: ReadReply): Promise<strin
   return compared === undefined ? [] : [strings.comparedWithEarlier(compared)];
 }
 
-/** What the service itself wrote below the answer, without the reviews, which are posted by themselves. */
+/** What the service itself wrote below the answer. Reviews are left out: they are posted by themselves. */
 async function readSystemMessages(context: TurnContext): Promise<string[]> {
   const { agent, taskId, turn, lease } = await context.task();
   const { signal } = lease;

@@ -59,23 +59,19 @@ async function takeBack({ store }: RelayDeps, wait: PersonWait, posts: Idempoten
   if (!wait.is_open && wait.waits_for !== null) await store.personWaits.end(wait, wait.waits_for);
 }
 
-/** Posts the reminder, unless the wait ends before the call. Returns whether it is in the thread then. */
-async function remind(
-  { deps: { store }, workspace: { posting } }: ThreadWork,
-  wait: PersonWait,
-  posts: IdempotentPosts,
-): Promise<boolean> {
+/** Posts the reminder, unless the wait ends before the call. Returns whether the thread has the reminder. */
+async function remind({ deps, workspace }: ThreadWork, wait: PersonWait, posts: IdempotentPosts) {
   if (!mayRemind(wait)) return false;
   const person = isDirectChannel(wait.channel) ? undefined : wait.asked_by;
   const message = { text: strings.reminder(person, wait.waits_for === PLAN_WAIT) };
   const isPosted = await posts.sendOnce(REMINDER_PART, async (identity) => {
     const beforeSend = async () => {
-      const latest = await store.personWaits.get(wait);
+      const latest = await deps.store.personWaits.get(wait);
       if (latest === undefined || !mayRemind(latest) || latest.waits_for !== wait.waits_for)
         throw new Interruption('wait_over');
       await identity.beforeSend?.();
     };
-    const posted = posting.post({ ...identity, beforeSend, message, kind: 'notice' });
+    const posted = workspace.posting.post({ ...identity, beforeSend, message, kind: 'notice' });
     return posted.catch(valueIf(undefined, (error) => isInterruption(error, 'wait_over')));
   });
   await posts.record();
@@ -84,10 +80,10 @@ async function remind(
 
 const MOST_IN_THREAD_AN_HOUR = 3;
 
-/** Whether to post a turn's reminder: to a person, not erased, who is waited for; never after one is gone. */
+/** Whether to post a turn's reminder. One that is `gone`, whoever deleted it, is not posted again. */
 function mayRemind(wait: PersonWait): boolean {
   const { is_open, is_turned_off, is_end_told, reminded_lately, reminder, asked_by } = wait;
   const isWanted = is_open && !is_turned_off && !is_end_told && reminded_lately < MOST_IN_THREAD_AN_HOUR;
-  const isPerson = asked_by !== '' && !isBotId(asked_by);
+  const isPerson = asked_by !== '' && !isBotId(asked_by); // '' is an erased person.
   return isWanted && isPerson && reminder !== 'gone';
 }

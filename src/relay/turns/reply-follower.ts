@@ -59,7 +59,7 @@ export async function followReply(
 /** Shows in the reply what becomes of messages for its run, and adds the name of each one's writer. */
 function showPassingOn(context: TurnContext, writers: Set<string>, showAskers: () => void): PassOnListener {
   const { deps, state } = context;
-  // Such a message may be a button's, which answers the plan that the run asks about.
+  // A button may have made the message, to answer the plan that the run asks about.
   const showPlanAnswerSoon = () =>
     inBackground(showPlanAnswer(context), deps.log, 'could not show who answered a plan');
   return {
@@ -78,13 +78,14 @@ function showPassingOn(context: TurnContext, writers: Set<string>, showAskers: (
   };
 }
 
-/** The reply's reader; the reply is found first, unless its id is known. Throws TurnEnded without one. */
+/** The reply's reader; the reply is found first, unless its id is known. Throws TurnEnded if there is none. */
 async function findAndMakeReader(context: TurnContext, knownId: string | undefined): Promise<ReplyReader> {
   const message = await context.answeredMessage();
   const replyId = knownId ?? (await context.withRetry(() => findReply(message)));
   if (replyId === undefined)
     throw new TurnEnded(context.stopSignal.aborted ? 'cancelled' : 'failed', strings.emptyAnswer);
-  if (context.turn.phase === 'sent') await context.row.record({ assistant_message_id: replyId });
+  const isReplyRecorded = context.turn.phase !== 'sent';
+  if (!isReplyRecorded) await context.row.record({ assistant_message_id: replyId });
   return context.makeReader(message, replyId);
 }
 
@@ -93,7 +94,7 @@ async function showPlanAnswer({ deps, turn, state }: TurnContext): Promise<void>
   if (state.known.plansFirst) state.update({ buttonUse: await buttonUse(deps, turn) });
 }
 
-/** Whether the reply may be a plan to approve: its task began in plan mode, its message answers none. */
+/** Whether the reply may be a plan to approve: its task began in plan mode, its message answers no plan. */
 async function mayAskApproval({ deps, turn }: TurnContext): Promise<boolean> {
   if (!deps.settings.supportedTaskOptions.planMode) return false;
   if (!(await deps.store.threads.getOrThrow(turn)).plans_first) return false;
@@ -101,7 +102,7 @@ async function mayAskApproval({ deps, turn }: TurnContext): Promise<boolean> {
   return !Object.values(strings.planAnswers).some((answer) => answer === text);
 }
 
-/** Waits for a settled reply's task, shows and records the end. Whether the task of an answer works on. */
+/** Waits for a settled reply's task, shows and records the end. Returns whether an answer's task works on. */
 async function showSettledReply(
   context: TurnContext,
   reader: ReplyReader,
@@ -122,8 +123,11 @@ async function showSettledReply(
   state.settle(reply, phase, notes, stoppedBy);
   await context.reply.showFinalText();
   const isTaskWorking = taskState === 'working' && isAnswerPhase(phase);
+  const { remindMs } = deps.settings;
+  const quietMs = 0;
   if (phase === 'done' && state.isOpenPlan && !isTaskWorking)
-    await context.withRetry(() => deps.store.personWaits.begin(turn, PLAN_WAIT, 0, deps.settings.remindMs));
+    await context.withRetry(() => deps.store.personWaits.begin(turn, PLAN_WAIT, quietMs, remindMs));
+  // The end of a plan is recorded above; that of a turn taken over may have been recorded before.
   if (!hasSettled(context.turn)) context.row.recordSoon(end, 'finishing');
   return isTaskWorking;
 }
@@ -135,7 +139,7 @@ async function finalOutcome(
   { reply, hasPassedOn }: SettledReply & { hasPassedOn: boolean },
 ) {
   const isCompleted = outcomeOfReply(reply) === 'completed';
-  // Then it works for that message's turn.
+  // A task that has got another message works for that message's turn: nobody waits for it here.
   const { taskState, hasWorkedOn } = hasPassedOn
     ? { taskState: undefined, hasWorkedOn: false }
     : await context.withRetry(() => waitForBackgroundWork(context, isCompleted));
@@ -144,7 +148,9 @@ async function finalOutcome(
   const last = hasTaskFailed ? await context.withRetry(() => reader.read()) : reply;
   const isCancelled = taskState === 'cancelled' || outcomeOfReply(last) === 'cancelled';
   const stoppedBy = isCancelled ? await context.stopRequester() : '';
-  const ofReply = outcomeOfReply(last, taskState === 'cancelled' && stoppedBy !== '');
+  // A task that no person stopped leaves a complete reply completed.
+  const wasStoppedAfterReply = taskState === 'cancelled' && stoppedBy !== '';
+  const ofReply = outcomeOfReply(last, wasStoppedAfterReply);
   const outcome = hasTaskFailed && ofReply === 'completed' ? 'failed' : ofReply;
   return { reply: last, outcome, stoppedBy, taskState, hasWorkedOn };
 }

@@ -13,9 +13,9 @@ type Retry = <T>(step: () => Promise<T>) => Promise<T>;
 const MAX_LOOKS = 10;
 
 /**
- * Of a turn that ends while nobody knows whether its message was sent: looks for the message, and cancels
- * the run that has it. If that stays unknown, cancels the task's run only if a person stopped the turn:
- * **Try again** looks for the message once more. Throws what `retry` does, except an AgentError.
+ * Of a turn that ends while nobody knows whether its message was sent: looks for the message, and cancels the
+ * run that has it. If the look tells nothing, cancels the task's run only if a person stopped the turn: **Try
+ * again** looks once more. Throws an Interruption, a StoreError, the lease's reason, or the cancellation's AgentError.
  */
 export async function cancelRunInDoubt(work: ThreadWork & { row: TurnRow }, retry: Retry): Promise<void> {
   const { row, deps, lease } = work;

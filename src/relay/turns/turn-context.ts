@@ -73,7 +73,7 @@ export class TurnContext implements ThreadWork {
     return this.row.turn;
   }
 
-  /** A person stops the turn: its reply says so, and an unsent message stays so. `sendStop` stops its run. */
+  /** A person stops the turn: its reply says so, and no message is sent any more. `sendStop` stops its run. */
   requestStop(): void {
     if (this.stopSignal.aborted) return;
     this.#stopController.abort(new TurnEnded('cancelled', null));
@@ -176,7 +176,7 @@ export class TurnContext implements ThreadWork {
     return reader;
   }
 
-  /** Records, in the background, whether the run waits for a person. After a failure, the next read does. */
+  /** Records in the background whether the run waits for a person. If that fails, the next read repeats it. */
   #recordWait(): void {
     const before = this.#wait;
     const found = this.state.silence.personWait(this.state.isOpenPlan, before);

@@ -32,6 +32,7 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
   const checksSources = await postSourceList(context);
   const figures = state.figurePaths();
   const werePosted = context.turn.results_posted_at !== null;
+  // Which figures stand in the answer is not recorded: a process that takes over finds that out again.
   const hasResults = (!werePosted || figures.length > 0) && (await postResultsOfTurn(context, figures));
   if (!werePosted) {
     await tellAskerOfEnd(context, hasResults);
@@ -98,7 +99,7 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   await closeTurn(context, found === 'withdrawn' ? found : end.outcome);
 }
 
-/** Finishes a turn with nothing left to show, and with the jobs that come `later`. */
+/** Finishes a turn that has nothing left to show, and adds the jobs that come `later`. */
 export async function closeTurn(
   context: TurnContext,
   outcome: TurnOutcome,
@@ -127,7 +128,7 @@ async function postSourceList(context: TurnContext): Promise<boolean> {
     await context.withRetry(() => context.reply.posts.post(SOURCES_PART, list, 'result'));
     return true;
   } catch (error) {
-    if (!isRefusedBySlack(error)) throw error;
+    if (!isPostGivenUp(error)) throw error;
     // Without a message of its own, the list stands at the end of the answer.
     context.state.update({ checksSources: false });
     return false;
@@ -148,9 +149,9 @@ async function postResultsOfTurn(context: TurnContext, figures: readonly string[
       return count > 0;
     });
   } catch (error) {
-    const isAboutResults = error instanceof AgentError || isRefusedBySlack(error);
+    const isAboutResults = error instanceof AgentError || isPostGivenUp(error);
     if (!isAboutResults || lease.signal.aborted) throw error;
-    deps.log.error({ err: error, turn: turn.id }, 'the results of a turn cannot be read');
+    deps.log.error({ err: error, turn: turn.id }, 'the results of a turn cannot be read or posted');
     await postUnreadResultsNotice(context);
     return true;
   }
@@ -159,11 +160,11 @@ async function postResultsOfTurn(context: TurnContext, figures: readonly string[
 async function postUnreadResultsNotice(context: TurnContext): Promise<void> {
   const message = noteWithButtons(strings.resultsUnavailable, ['fresh_links'], context.turn.id);
   const post = () => context.reply.posts.post('unread', message, 'notice', [asRendered, textOnly]);
-  await context.withRetry(post).catch(valueIf(undefined, isRefusedBySlack));
+  await context.withRetry(post).catch(valueIf(undefined, isPostGivenUp));
 }
 
-/** Whether Slack does not take this one message, while others may be posted. */
-function isRefusedBySlack(error: unknown): boolean {
+/** Whether Slack refuses a post, or kept failing at it for too long: the end of the turn goes on without it. */
+function isPostGivenUp(error: unknown): boolean {
   return error instanceof PayloadRefusedError || error instanceof ThreadGivenUp;
 }
 
@@ -183,7 +184,7 @@ export function countTools({ blocks }: Pick<ReadReply, 'blocks'>): Record<string
 /** Which of them the service has: the task of the turn's thread, and the turn's message. */
 type StateAtService = { task: boolean; message: boolean };
 
-/** How a permanent error ends a turn; the thread shows `sentence`, or nothing if it is null. */
+/** How a permanent error ends a turn. The thread shows `sentence` and `offer`; null: no reply at all. */
 export function outcomeOfError(
   error: unknown,
   atService: StateAtService,
@@ -201,8 +202,9 @@ function failureSentence(error: AgentError, atService: StateAtService): string {
   if (error instanceof AgentNotFoundError && atService.task) return strings.taskNotFound;
   if (isForbidden(error) && atService.task) return strings.taskForbidden;
   if (error.createdUnread !== undefined) return strings.serviceUnreadable;
-  const isUnknown = error.code === 'not_understood' || error.code === 'unavailable';
-  if (isUnknown && atService.task && !atService.message) return strings.retriesExhausted;
+  const saysNothing = error.code === 'not_understood' || error.code === 'unavailable';
+  // The task may have got the message.
+  if (saysNothing && atService.task && !atService.message) return strings.retriesExhausted;
   const serviceMessage = error instanceof AgentRejectedError ? error.reason : undefined;
   if (atService.message)
     return isTooLarge(error) ? strings.answerTooLarge : strings.answerUnreadable(serviceMessage ?? '');

@@ -56,13 +56,13 @@ async function endAndTellAsker(context: TurnContext, error: unknown): Promise<vo
   await context.row.write((rest) => deps.store.turns.finish(turn, 'abandoned', rest));
 }
 
-/** Waits for Slack to tell that the turn's channel has another id. Whether it has, or the turn is gone. */
+/** Whether the turn's channel has another id, or the turn is gone, after a wait for Slack to tell of that. */
 async function hasMoved({ deps, turn, lease }: TurnContext): Promise<boolean> {
   await sleepWithLease(CHANNEL_MOVE_GRACE_MS, lease);
   return (await deps.store.turns.get(turn.workspace, turn.id))?.channel !== turn.channel;
 }
 
-/** Ends a turn in its thread after an error, or lets its message wait again. Throws what leaves it open. */
+/** Ends a turn in its thread after an error, or lets its message wait again. Throws what `runTurn` handles. */
 async function endOrRequeueAfter(context: TurnContext, error: unknown): Promise<void> {
   const { deps, turn, reply, lease } = context;
   if (isInterruption(error, 'hand_over') || error instanceof StoreError) throw error;
@@ -86,8 +86,8 @@ async function takeSteps(context: TurnContext): Promise<void> {
 }
 
 /**
- * Shows the reply and sends the turn's message, unless it was sent before. Returns what is known of the
- * reply; `answered_by_run`: that of a run that got the message. Throws TurnEnded if nothing is to be sent.
+ * Shows the reply and sends the turn's message, unless it was sent before. Returns what is known of the reply;
+ * `answered_by_run`: a run that got the message has answered it. Throws TurnEnded if nothing is to be sent.
  */
 async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | 'answered_by_run'> {
   const { begun } = context;
@@ -143,14 +143,14 @@ async function withRestIfEmpty(context: TurnContext, arrived: WholeMessage): Pro
   return seemsEmpty ? withOtherCopy(context, arrived) : arrived;
 }
 
-/** What answers a message: its own reply, that of the run that it was passed on to, or nothing sought yet. */
+/** What answers a message: its own reply, or a run that got it. `not_sought`: `followReply` looks for it. */
 type OwnReply = { kind: 'not_sought' } | { kind: 'answered_by_run' } | { kind: 'found'; replyId: string };
 
 /** Waits for a passed-on message's own reply; for less time after a stop, or if a later message waits. */
 async function findOwnReply(context: TurnContext): Promise<OwnReply> {
   const { deps, turn, stopSignal } = context;
   if (!seeksOwnReply(turn)) return { kind: 'not_sought' };
-  // The thread has left its task, without which `followReply` ends the turn.
+  // Without a task there is nowhere to look: `followReply` then ends the turn.
   if ((await context.thread()).task_id === null) return { kind: 'not_sought' };
   const message = await context.answeredMessage();
   const mustBeginSoon = async () => stopSignal.aborted || (await deps.store.messages.hasLater(turn));
@@ -167,13 +167,14 @@ async function showInstructions({ deps, turn, state }: TurnContext): Promise<voi
     const name = await actorName(deps, { workspace, person: person ?? '' });
     return state.update({ instructions: strings.withInstructions(name, setAt) });
   }
+  // Only a message with a skill goes without the channel's instructions.
   if (turn.skill === null || turn.task_id === null) return;
   const { instructions } = await deps.store.settings.get(workspace, turn.channel);
   if (instructions !== null && !(await deps.store.threads.isTaskBegun(turn, turn.task_id)))
     state.update({ instructions: strings.withoutInstructions });
 }
 
-/** Sends the message to the service. Returns `known`, with what is known of the reply then. */
+/** Sends the message to the service. Returns `known`, with the reply's id if the service has named it. */
 async function sendMessage(context: TurnContext, sender: Sender, known: FollowedReply) {
   const { deps } = context;
   const originalTs = context.turn.message_ts;

@@ -14,8 +14,8 @@ export async function handleUnreachableThread(work: TurnContext): Promise<void> 
   const retry = <T>(step: () => Promise<T>) => withRetry(work, step, { about });
   await cancelRunInDoubt(work, retry);
   if (isAtService(turn) && !hasSettled(turn)) await cancelRun(deps, turn, retry);
-  // No row holds this intent: an earlier process may have told them since the turn began. Its calls ended
-  // with its lease, so that the direct message is searched without a wait for them.
+  // No row holds this intent: an earlier process may have told the asker since the turn began. Its calls ended
+  // with its lease, so that the direct message is looked for without a wait for them.
   const intent = {
     at: new Date(Math.min(turn.started_at.getTime(), Date.now() - SLACK_CALL_LIFETIME_MS)),
     record: async () => {

@@ -4,7 +4,7 @@ import type { RelayLimits } from '../limits.ts';
 import { readPromptsFile } from '../operate/prompts-file.ts';
 import { tellIfClosed } from '../relay/access/refusals.ts';
 import { messageButtons } from '../relay/controls/continue-and-retry.ts';
-import { pausedMessageButtons, updatePausedNotice } from '../relay/controls/paused-messages.ts';
+import { pausedMessageButtons, updatePauseAfter } from '../relay/controls/paused-messages.ts';
 import {
   correct,
   offerSendNow,
@@ -99,7 +99,7 @@ export function createControls({ deps, runner, jobs }: Turns, { ackStore }: Stor
     },
     /** What follows from what became of an event. */
     afterEvent: (outcome: InboxOutcome, message: ChannelActor & MessageKey): Promise<void>[] => [
-      ...[tellIfClosed, tellOfLateEdit, tellOfUnsentReply, updatePausedNotice].map(
+      ...[tellIfClosed, tellOfLateEdit, tellOfUnsentReply, updatePauseAfter].map(
         async (follow) => await follow(controlDeps, outcome, message),
       ),
       offerSendNow(controlDeps, passOn, outcome, message),

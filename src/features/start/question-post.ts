@@ -1,6 +1,6 @@
 import { recordRefusal } from '../../relay/access/access-policy.ts';
 import { useDenial } from '../../relay/access/rights.ts';
-import { refreshPausedNotice } from '../../relay/controls/paused-messages.ts';
+import { updatePausedNoticeSoon } from '../../relay/controls/paused-messages.ts';
 import { showAskedAgain } from '../../relay/controls/used-button-note.ts';
 import { lookUpNames } from '../../relay/reading/display-names.ts';
 import {
@@ -176,7 +176,7 @@ export function questionPosts(deps: RelayDeps): JobKind {
       if (first !== undefined) await wantLinkBack(store, first, start, ts);
     });
     deps.log.info({ ...thread, start: start.id }, 'posted a question from a form');
-    if (start.thread_ts !== null) refreshPausedNotice(deps, { workspace, channel, ts });
+    if (start.thread_ts !== null) updatePausedNoticeSoon(deps, { workspace, channel, ts });
     if (refused !== undefined)
       inBackground(showAskedAgain(deps, refused), deps.log, 'could not take away a used button');
   }

@@ -9,7 +9,7 @@ import { permittedTurn } from '../access/control-permission.ts';
 import type { ButtonHandlers, ControlOutcome, PressAnswer, TurnPress } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { inBackground } from '../runtime/poller.ts';
-import { refreshPausedNotice } from './paused-messages.ts';
+import { updatePausedNoticeSoon } from './paused-messages.ts';
 import { buttonUse, showButtonUse } from './used-button-note.ts';
 
 /** What a button sends, and what its row holds beside that. */
@@ -35,10 +35,10 @@ export function messageButtons(
     retry: (press) =>
       claimAndSend(deps, press, 'retry', async (turn, store) => {
         const messages = await store.messages.ofTurn(turn);
-        // What a button sent again was deleted as it was first said.
-        const said = messages.map((message) => ({ ...message, ts: message.said_ts ?? message.ts }));
-        const deletions = await Promise.all(said.map((message) => store.earlyEdits.isDeleted(message)));
-        const originals = await Promise.all(said.map((message) => store.messages.get(message)));
+        // A message that a button sent again has a `ts` of its own: people delete the one that it repeats.
+        const asFirstSaid = messages.map((message) => ({ ...message, ts: message.said_ts ?? message.ts }));
+        const deletions = await Promise.all(asFirstSaid.map((one) => store.earlyEdits.isDeleted(one)));
+        const originals = await Promise.all(asFirstSaid.map((one) => store.messages.get(one)));
         if (deletions.includes(true) || [...messages, ...originals].some((one) => one?.state === 'withdrawn'))
           return { late: strings.questionDeleted };
         const [message] = messages;
@@ -73,7 +73,7 @@ async function claimAndSend(
   const known = await permittedTurn(deps, press, control);
   if (typeof known === 'string') return known;
   const outcome = await deps.store.transaction(async (store, trx) => {
-    // Like a stop, which locks the thread before it writes the turn.
+    // The thread is locked before the turn, in the order of a stop.
     await store.threads.lock(known);
     const turn = await store.turns.get(press.workspace, press.turnId);
     if (turn === undefined || turn[claim] !== null) return 'over';
@@ -94,7 +94,7 @@ async function claimAndSend(
     inBackground(shown, deps.log, 'could not take away a used button');
   }
   if (outcome === 'done') {
-    refreshPausedNotice(deps, { ...known, ts: press.ts });
+    updatePausedNoticeSoon(deps, { ...known, ts: press.ts });
     return outcome;
   }
   const whyLate = late ?? (await buttonUse(deps, known, claim)) ?? strings.answeredInThread;

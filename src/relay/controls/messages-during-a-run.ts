@@ -150,7 +150,7 @@ export class PassingOn {
     return 'open';
   }
 
-  /** Ends a turn that can send nothing; if its message was edited since, that waits again. Tells who wrote it. */
+  /** Ends a turn that can send nothing, and tells who wrote it; a message that was edited since waits again. */
   async #refuse(row: TurnRow, messageAsRead: WholeMessage, { outcome, sentence }: TurnEnded): Promise<void> {
     const { deps } = this.#work;
     const { turn } = row;
@@ -186,7 +186,7 @@ export class PassingOn {
 
   /** Lets messages that were to be sent now wait like others. Their notes say so: people may ask again. */
   async #endUrgency(): Promise<void> {
-    // After a stop, these messages go next.
+    // After a stop or the run's end, the thread's next turns take urgent messages first.
     if (this.#hasEnded) return;
     await this.#work.deps.store.messages.endUrgency(this.#turn);
   }
@@ -197,18 +197,19 @@ export class PassingOn {
     const begunTurn = await store.turns.unfinishedPassedOn(this.#turn);
     if (begunTurn !== undefined) return begunTurn;
     const current = await store.turns.get(this.#turn.workspace, this.#turn.id);
-    if (current?.stop_requested_at !== null) return undefined;
+    if (current?.stop_requested_at !== null) return undefined; // The run's turn was stopped, or is gone.
     const message = await nextAllowedMessage(this.#work, this.#turn, { failFast: true });
     if (message === undefined || message.content === null) return undefined;
-    // Such a message gets the help in a turn of its own.
+    // An empty message gets help in a turn of its own.
     if (isEmptyMessage(message.content, this.#work.workspace.bot.userId)) return undefined;
     return beginTurnOrRefuse(this.#work, nextTurnId(), message, this.#turn.id);
   }
 
-  /** What a sender of the turn's message needs. Without `state`: the reply of the run shows nothing of it. */
+  /** What a sender of the turn's message needs. Without `state`: the run's reply shows no progress of it. */
   #sending(turn: Turn, stopSignal: AbortSignal): SendingTurn {
     const { deps, workspace, lease } = this.#work;
     const retrying = { about: { turn: turn.id }, wake: stopSignal };
+    // While the service takes no message, the step ends instead of trying again: the message waits.
     const retry: SendingTurn['withRetry'] = (step) =>
       withRetry(this.#work, () => step().catch(rethrowAsNotAccepting), retrying);
     const row = new TurnRow(this.#work, turn);

@@ -35,7 +35,7 @@ export function pausedMessageButtons(deps: RelayDeps): ButtonHandlers<'send_paus
   };
 }
 
-/** A stop of a turn that already posts its end pauses what waits, if any of it came before; else `over`. */
+/** Pauses what waits for a stop of a turn that posts its end; `over` if it has ended, or all came later. */
 export async function pauseBehindEnd(
   deps: RelayDeps,
   { turn, person, ts, control }: ControlRequest & { turn: Turn; ts: string; control: string },
@@ -49,30 +49,27 @@ export async function pauseBehindEnd(
     const latest = await within.turns.get(turn.workspace, turn.id);
     if (latest === undefined || isOver(latest)) return 'over';
     await within.pausedThreads.pause(latest);
-    deps.log.info({ turn: turn.id, person, control }, 'messages behind a finished turn paused');
+    deps.log.info({ turn: turn.id, person, control }, 'messages behind the end of a turn paused');
     return 'done';
   });
 }
 
-/** Updates a paused thread's notice when a message comes or goes, or ends its pause. Throws a SlackError. */
-export async function updatePausedNotice(
-  deps: RelayDeps,
-  outcome: InboxOutcome,
-  message: MessageKey,
-): Promise<void> {
-  if (outcome.kind === 'withdrawn') await refreshNotice(deps, message);
+/** Updates a paused thread's notice once a message came or went, or ends the pause. Throws a SlackError. */
+export async function updatePauseAfter(deps: RelayDeps, outcome: InboxOutcome, message: MessageKey) {
+  if (outcome.kind === 'withdrawn') await updatePausedNotice(deps, message);
   if (outcome.kind !== 'admitted' || !outcome.isPaused) return;
-  await (outcome.isQueued ? refreshNotice(deps, message) : endPauseIfOnly(deps, outcome.thread, message));
+  if (outcome.isQueued) await updatePausedNotice(deps, message);
+  else await endPauseIfOnly(deps, outcome.thread, message);
 }
 
 /** Updates the notice of a paused thread whose waiting messages changed. Returns at once; never throws. */
-export function refreshPausedNotice(deps: RelayDeps, message: MessageKey): void {
-  inBackground(refreshNotice(deps, message), deps.log, NOT_UPDATED);
+export function updatePausedNoticeSoon(deps: RelayDeps, message: MessageKey): void {
+  inBackground(updatePausedNotice(deps, message), deps.log, NOT_UPDATED);
 }
 
 const NOT_UPDATED = 'could not update the notice of a paused thread';
 
-/** Ends a pause with only this new message, because those before it were withdrawn; or updates its notice. */
+/** Ends a pause if only this new message waits, because all before were withdrawn; or updates its notice. */
 async function endPauseIfOnly(deps: RelayDeps, thread: ThreadKey, message: MessageKey): Promise<void> {
   const turnId = await deps.store.pausedThreads.pausedBy(thread);
   if (turnId === undefined) return;
@@ -83,11 +80,11 @@ async function endPauseIfOnly(deps: RelayDeps, thread: ThreadKey, message: Messa
     return isEnded;
   });
   if (ended) await editNotice(deps, thread, turnId, async () => endedNotice(strings.nothingPaused));
-  else await refreshNotice(deps, message);
+  else await updatePausedNotice(deps, message);
 }
 
 /** Updates the notice of the paused thread that a message is in; with nothing left, the pause ends. */
-async function refreshNotice(deps: NoticeDeps, key: MessageKey): Promise<void> {
+async function updatePausedNotice(deps: NoticeDeps, key: MessageKey): Promise<void> {
   const message = await deps.store.messages.get(key);
   const turnId = message && (await deps.store.pausedThreads.pausedBy(message));
   if (message === undefined || turnId === undefined) return;
@@ -195,7 +192,7 @@ async function countPausedOrResume({ store }: NoticeDeps, thread: ThreadKey, tur
   });
 }
 
-/** The notice as it is now, of an ended pause if `count` is 0; undefined if another edit will follow. */
+/** The notice now, of an ended pause if `count` is 0. Undefined if the pause or its messages went meanwhile. */
 async function renderNotice(deps: NoticeDeps, thread: ThreadKey, turnId: string, count: number) {
   if (count === 0) return endedNotice(strings.nothingPaused);
   if ((await deps.store.pausedThreads.pausedBy(thread)) !== turnId) return undefined;

@@ -20,7 +20,7 @@ import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { sendEphemeral, trySendEphemeral } from '../runtime/private-notices.ts';
 import { addPressedMessage } from './continue-and-retry.ts';
 import type { PassOnTime } from './messages-during-a-run.ts';
-import { noteIfPaused, refreshPausedNotice } from './paused-messages.ts';
+import { noteIfPaused, updatePausedNoticeSoon } from './paused-messages.ts';
 import type { StopControl } from './stop-control.ts';
 
 /** Passes a thread's next message on to its run, if this process has that; false if it does not go now. */
@@ -39,7 +39,7 @@ export async function offerSendNow(
   const { messages, turns } = deps.store;
   if (await messages.hasEarlierWaiting(outcome.thread, writer.person, ts)) return;
   const open = await turns.open(outcome.thread);
-  // Such a turn only posts its end, or looks whether the run that got its message has answered it.
+  // It has no run to send to or to stop: that has ended, or its message went to an earlier turn's run.
   const endsSoon = open !== undefined && (hasSettled(open) || seeksOwnReply(open));
   if (endsSoon) return;
   const note = noteWithButtons(strings.messageQueued, ['send_now', 'send_instead'], ts);
@@ -62,8 +62,8 @@ export async function sendNow(
 }
 
 /**
- * Tells who has edited or deleted a message that the agent has, in an ephemeral note whose button sends the
- * correction. Of an unknown editor, `message.person` is '': nobody gets a note. Throws a SlackError.
+ * Tells who has edited or deleted a message that the agent has, in an ephemeral note whose buttons send the
+ * correction or stop the run. Of an unknown editor, `person` is '': nobody gets a note. Throws a SlackError.
  */
 export async function tellOfLateEdit(
   deps: RelayDeps,
@@ -100,14 +100,14 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
     const ts = (await store.earlyEdits.get(key))?.sent_as_ts ?? press.ts;
     return { outcome: 'over', told: (await fateOf(deps, { ...key, ts }, strings.messageQueued)).told };
   }
-  refreshPausedNotice(deps, { ...turn, ts: press.ts });
+  updatePausedNoticeSoon(deps, { ...turn, ts: press.ts });
   const told = isBusy ? (await fateOf(deps, sent, strings.messageQueued)).told : strings.passingOn(1);
   return { outcome: 'done', told };
 }
 
 const NOTHING_TO_SEND: PressAnswer = { outcome: 'over', told: strings.sendNowTooLate('withdrawn') };
 
-/** Adds a message with a sent one's newest words. Its key; [] if another press has, or none are kept. */
+/** Adds a message with a sent one's newest words. Returns its key; [] if they were sent, or none are kept. */
 async function addCorrection(
   deps: RelayDeps,
   { store, trx }: { store: Store; trx: Transaction<Tables> },
@@ -159,7 +159,7 @@ export async function sendInstead(
   // Sent with the record of the stop or, if no run was stopped, in a transaction of its own.
   const sent = stopped?.sent.length ? stopped.sent : await store.transaction(sendNext);
   if (sent.length > 0) return answerSending(deps, sent, strings.sendingInstead);
-  // They were sent before, perhaps as a new message, or deleted.
+  // Its words were sent before, perhaps as a new message, or it was deleted.
   const ts = (await store.earlyEdits.get(message))?.sent_as_ts ?? message.ts;
   return answerUnsent(deps, { ...message, ts });
 }
@@ -197,13 +197,14 @@ async function answerUnsent(deps: RelayDeps, key: MessageKey): Promise<PressAnsw
   return { outcome: 'done', told: fate.told, ...(isWaiting && { replacement: noteOf(fate, [key]) }) };
 }
 
-/** The answer to a press that has sent messages: `told` at once, and later what became of them. */
+/** The answer to a press on messages on their way: `told` at once, and within 5 minutes what became of them. */
 function answerSending(deps: RelayDeps, keys: readonly MessageKey[], told: string): PressAnswer {
   const later = async () => {
     for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
       await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
       const fate = await fateOfAll(deps, keys);
-      if (fate?.state !== 'on_its_way') return fate && noteOf(fate, keys);
+      if (fate === undefined) return undefined; // There were no keys.
+      if (fate.state !== 'on_its_way') return noteOf(fate, keys);
     }
     return undefined;
   };

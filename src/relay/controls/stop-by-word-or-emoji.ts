@@ -13,7 +13,7 @@ import {
 } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
-import { pauseBehindEnd, refreshPausedNotice } from './paused-messages.ts';
+import { pauseBehindEnd, updatePausedNoticeSoon } from './paused-messages.ts';
 import type { StopControl, StopRequest } from './stop-control.ts';
 
 const STOP_REACTION = 'octagonal_sign';
@@ -66,7 +66,7 @@ export class StopTriggers {
     const { messages, posts } = this.#deps.store;
     const marked = (await messages.get(key)) ?? (await posts.turnOf(key));
     this.#tellPerson(trigger, marked?.thread_ts, outcome);
-    if (outcome === 'withdrawn') refreshPausedNotice(this.#deps, key);
+    if (outcome === 'withdrawn') updatePausedNoticeSoon(this.#deps, key);
     return outcome;
   }
 
@@ -75,7 +75,7 @@ export class StopTriggers {
     const stop = { person, ts, control: 'session_stop' };
     const outcome = await this.#stopThread({ workspace, channel, thread_ts }, stop);
     this.#tellPerson(trigger, thread_ts, outcome);
-    // Slack leaves the session's state to the app.
+    // Slack leaves the session's state to the app: a stopped turn sets it at its end.
     const sessions = this.#deps.workspace(workspace)?.sessions;
     if (sessions !== undefined && (outcome === 'nothing' || outcome === 'over')) {
       const active = sessions.setStatus({ channel, threadTs: thread_ts }, 'active');
@@ -100,6 +100,7 @@ export class StopTriggers {
     const key = { workspace, channel, ts: target };
     const message = await store.messages.get(key);
     const recorded = (await store.turns.ofMessage(key)) ?? (await store.posts.turnOf(key));
+    // What people wrote is in `messages`; a post of ours may not be recorded yet.
     const turn = recorded ?? (message === undefined ? await this.#turnPosting(key) : undefined);
     const control = 'stop_reaction';
     if (turn !== undefined)
@@ -141,8 +142,8 @@ export class StopTriggers {
   }
 
   /**
-   * The turn at work in a thread, else the one posting its end, else a new one for a waiting message;
-   * undefined if none is from before the stop. At the top of a direct conversation: of any of its threads.
+   * The turn at work in a thread, else the one posting its end, else a new one for a waiting message, if not
+   * `refused`. Undefined if none is from before the stop. At the top of a direct conversation: of any thread.
    */
   async #findOrBeginTurn(thread: ThreadKey, stop: ThreadStopRequest): Promise<Turn | 'refused' | undefined> {
     const { messages, turns } = this.#deps.store;
@@ -155,13 +156,14 @@ export class StopTriggers {
     return location && this.#beginNextTurn(location, stop);
   }
 
-  /** Begins the next message's turn, for the stop to end it unsent; undefined if it came after the stop. */
+  /** Begins the next message's turn for the stop, which then sends nothing; undefined for a later message. */
   async #beginNextTurn(thread: ThreadKey, { person, ts, control }: ThreadStopRequest) {
     const next = await this.#deps.store.messages.nextWaiting(thread);
     if (next === undefined || !isEarlierTs(next.ts, ts)) return undefined;
     const use = useOnTurn({ ...thread, asked_by: next.user_id }, person, control);
     if (!(await mayUseControl(this.#deps, use))) return 'refused';
     return this.#deps.store.transaction(async (store) => {
+      // Meanwhile a process may have begun its turn, or the message may be gone.
       const now = await store.messages.nextWaiting(thread);
       return now?.ts === next.ts ? store.turns.beginOnce(nextTurnId(), now) : store.turns.open(thread);
     });

@@ -30,11 +30,11 @@ export interface StopRequest extends ControlRequest {
   /** The same turn, where the caller has just read it. */
   turn?: Turn;
   control?: string;
-  /** Sends messages instead, so nothing is paused. None: they are sent or gone, and nothing is stopped. */
+  /** Sends messages instead of a pause. If it returns none, they were sent or are gone: nothing is stopped. */
   instead?: (store: Store, trx: Transaction<Tables>) => Promise<readonly MessageKey[]>;
 }
 
-/** Stops turns: records that, pauses what waits, tells the service. Any process may repeat the last. */
+/** Stops turns: records the stop, pauses what waits, tells the service. Any process may tell it once more. */
 export class StopControl {
   readonly #deps: RelayDeps;
   readonly #onStopRequested: (turn: Turn) => void;
@@ -71,7 +71,7 @@ export class StopControl {
     return (await this.stopAndSend(request)).outcome;
   }
 
-  /** The same; also returns what was sent instead. */
+  /** Stops a turn like `requestStop`; also returns what was sent instead. */
   async stopAndSend(request: StopRequest): Promise<{ outcome: ControlOutcome; sent: readonly MessageKey[] }> {
     const { store } = this.#deps;
     const { person, control = 'stop' } = request;
@@ -122,7 +122,7 @@ export class StopControl {
         FORCE_STOP_AFTER_SECONDS,
         { isBackground, sendsWaiting: instead !== undefined },
       );
-      // Whoever asked for the stop before: these words go next.
+      // Also after somebody else's stop: these messages go next.
       const sent = recorded && (await instead?.(store, trx));
       if (sent?.length === 0) throw new Interruption('taken_over');
       // The thread's notice about background work, or its reminder, changes at once.
@@ -156,7 +156,7 @@ export class StopControl {
   }
 }
 
-/** Sends a recorded stop to the service, if it is open. A refusal is final. Throws temporary failures. */
+/** Sends a recorded stop to the service, if it is open. A refusal is final. Throws other AgentErrors. */
 export async function sendStop(
   { store, log, agent: agentOf }: Pick<RelayDeps, 'store' | 'log' | 'agent'>,
   turn: Turn,
@@ -184,7 +184,7 @@ export async function sendStop(
   await store.stopRequests.markSent(turn, force ? 'forced' : 'graceful');
 }
 
-/** Cancels a reply at work (its task, if forced) or, without one, the task, if our message is its last. */
+/** Cancels a reply at work (its task, if forced); without such a reply the task, if our message is its last. */
 async function cancelAtService(
   agent: AgentClient,
   taskId: string,

@@ -19,7 +19,7 @@ import type {
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { sendEphemeral } from '../runtime/private-notices.ts';
-import { noteIfPaused, refreshPausedNotice } from './paused-messages.ts';
+import { noteIfPaused, updatePausedNoticeSoon } from './paused-messages.ts';
 
 /** The buttons that send an unsent reply, or it and its thread's later ones, or no later ones any more. */
 export function unsentReplyButtons(
@@ -48,6 +48,7 @@ export async function tellOfUnsentReply(
   const { thread } = outcome;
   if (!(await deps.store.threads.claimInforming(thread, writer.person))) return;
   const why = await denialOf(deps, writer, 'anywhere');
+  // If Slack did not say who may use the agent, a press asks again.
   const note =
     why === undefined || why === 'unknown'
       ? noteWithButtons(strings.replyNotSent, ['send_reply', 'keep_listening'], ts)
@@ -75,7 +76,7 @@ async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlO
     return true;
   });
   if (!isSent) return 'over';
-  refreshPausedNotice(deps, key);
+  updatePausedNoticeSoon(deps, key);
   const text = (await noteIfPaused(deps, thread)) ?? strings.sendingReply;
   return { outcome: 'done', replacement: { text, blocks: [] } };
 }

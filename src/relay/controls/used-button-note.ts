@@ -20,9 +20,10 @@ export const shownMessageSchema = z.looseObject({
 });
 
 /**
- * Takes the buttons that work once from our message `ts`, which says who used one, or else why it is too
- * `late` for them. `message` is what it shows; left out, that is read from Slack. A reply that still grows is
- * left alone, because its run shows the use. Throws a SlackError.
+ * Takes the buttons that work once from our message `ts`, which then says who used one, or if nobody has, that
+ * it is too `late`; without `late` it stays as it is. First waits, for 10 s at most, while the message that the
+ * button made may be refused. `message` is what ours shows; left out, that is read from Slack. A reply that
+ * still grows is left alone, because its run shows the use. Throws a SlackError.
  */
 export async function showButtonUse(
   deps: Pick<RelayDeps, 'store' | 'workspace'>,

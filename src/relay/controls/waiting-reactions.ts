@@ -34,7 +34,7 @@ export function waitingReactionJobs(deps: RelayDeps): JobKind {
       if (payload.added !== true) return 'done';
       const removed = await posting.removeReaction(reaction);
       if (removed === 'refused') return 'given_up';
-      // The agent may not have taken it, so that it waits again.
+      // Its turn may have ended without sending it, so that it waits again.
       return removed === 'done' && (await isWaiting()) ? { inMs: 0, payload: {} } : removed;
     },
     onGivenUp: 'counted',

@@ -48,11 +48,10 @@ export async function waitForBackgroundWork(
 
 /** Says below a turn's answer that its task still works; `isWatched`: a follow-up job changes the notice. */
 export async function postBackgroundNotice(context: TurnContext, isWatched: boolean): Promise<void> {
-  const { turn } = context;
   // New posts for each attempt: Slack's faults do not add up to a refusal, which would end the turn.
-  const posts = new IdempotentPosts(context, turn);
+  const posts = new IdempotentPosts(context, context.turn);
   const part = isWatched ? BACKGROUND_PART : ENDED_BACKGROUND_PART;
-  await posts.post(part, backgroundNotice(turn.id, isWatched ? 'working' : 'unwatched'), 'notice');
+  await posts.post(part, backgroundNotice(context.turn.id, isWatched ? 'working' : 'unwatched'), 'notice');
 }
 
 /**

@@ -15,7 +15,7 @@ const MAX_LOOKS = 10;
 /**
  * Of a turn that ends while nobody knows whether its message was sent: looks for the message, and cancels the
  * run that has it. If the look tells nothing, cancels the task's run only if a person stopped the turn: **Try
- * again** looks once more. Throws an Interruption, a StoreError, the lease's reason, or the cancellation's AgentError.
+ * again** looks once more. Throws an Interruption, an AgentError, a StoreError, or the lease's reason.
  */
 export async function cancelRunInDoubt(work: ThreadWork & { row: TurnRow }, retry: Retry): Promise<void> {
   const { row, deps, lease } = work;

@@ -113,8 +113,7 @@ export class TurnRunner {
     // Every log line about the turn names its thread and task.
     const log = deps.log.child({ ...thread, ...(task_id === null ? {} : { task: task_id }) });
     log.info({ turn: turn.id, attempts: turn.attempts }, 'turn started');
-    const mayMoreWait = begun === undefined || begun.message.waiting_count > 1;
-    if (mayMoreWait) markWaiting(deps, thread);
+    if (begun === undefined || begun.message.waiting_count > 1) markWaiting(deps, thread);
     const logged = { ...work, deps: { ...deps, log } };
     return new TurnContext(logged, turn, begun && { ...begun, thread: row }, job);
   }

@@ -62,7 +62,7 @@ async function hasMoved({ deps, turn, lease }: TurnContext): Promise<boolean> {
   return (await deps.store.turns.get(turn.workspace, turn.id))?.channel !== turn.channel;
 }
 
-/** Ends a turn in its thread after an error, or lets its message wait again. Throws what `runTurn` handles. */
+/** Ends a turn in its thread, or requeues its message. Throws if it stays open or the thread is unreachable. */
 async function endOrRequeueAfter(context: TurnContext, error: unknown): Promise<void> {
   const { deps, turn, reply, lease } = context;
   if (isInterruption(error, 'hand_over') || error instanceof StoreError) throw error;

@@ -43,7 +43,7 @@ export class ReadRate {
     return Math.max(leastMs, (this.#readerCount / this.#perSecond) * 1_000);
   }
 
-  /** Waits for a permit to read: first for due reads, then in order. Throws like `throwIfInterrupted`. */
+  /** Waits for a permit to read: due reads go first. Throws an Interruption, or the lease's reason. */
   acquire(lease: Lease, times: ReadTimes = { notBefore: performance.now(), dueUntil: 0 }): Promise<void> {
     return waitWithLease(lease, (grant) => {
       this.#waiting.set(times, grant);
@@ -52,7 +52,7 @@ export class ReadRate {
     });
   }
 
-  /** A read is due from now on, for so long (ms), if it waits or once it does. */
+  /** Makes a read due for so long (ms), whether it waits for its permit now or only later. */
   makeDue(times: ReadTimes, forMs: number): void {
     times.dueUntil = performance.now() + forMs;
     this.#grantNext();
@@ -80,6 +80,7 @@ export class ReadRate {
   #grantNext(): void {
     clearTimeout(this.#timer);
     const now = performance.now();
+    // Of the due reads, the one whose edit has waited longest; of the others, the one that may come first.
     let due: ReadTimes | undefined;
     let other: ReadTimes | undefined;
     for (const times of this.#waiting.keys())

@@ -192,6 +192,7 @@ export class JobRunner {
   /** Whether what this process holds is surely still its own. */
   readonly #isHolder = () => this.#deps.holder?.isHeld ?? true;
 
+  /** Claims and begins the due jobs for which this process has room, and then once more if that was not all. */
   async #claimDue(): Promise<void> {
     if (!this.#isHolder()) return sleepUnlessAborted(LEASE_CHECK_INTERVAL_MS, this.#claims.signal);
     const { store, holder } = this.#deps;
@@ -215,6 +216,7 @@ export class JobRunner {
     else await sleepUnlessAborted(CLAIM_PAUSE_MS, this.#claims.signal);
   }
 
+  /** Renews the leases of running jobs; ends the lease of a job that this process no longer has. */
   async #renewClaims(): Promise<void> {
     // A run that has lost its job, and does not return, must not keep the job from other processes.
     const runs = [...this.#runs].filter(([, { lease }]) => !lease.signal.aborted);
@@ -244,6 +246,7 @@ export class JobRunner {
     const { claim_id: claim } = job;
     if (kind === undefined || claim === null) throw new Error(`no job of this kind can run: ${job.kind}`);
     const lease = new RenewableLease(claimedAt, this.#clocks, this.#isHolder);
+    // Without its lease, the run ends at once and hands the job back.
     if (this.#claims.signal.aborted || lease.remainingMs() <= 0) endLease(lease);
     const ended = this.#run(kind, job, lease).finally(() => {
       const wasFull = this.count(job.kind) >= kind.most || this.count(job.kind, job.workspace) >= kind.share;
@@ -259,7 +262,7 @@ export class JobRunner {
     const timer =
       timeoutMs === undefined ? undefined : setTimeout(() => lease.lose('the job takes too long'), timeoutMs);
     try {
-      await this.#record(kind, job, await this.#outcomeOf(kind, job, lease));
+      await this.#recordOutcome(kind, job, await this.#outcomeOf(kind, job, lease));
     } catch (error) {
       this.#deps.log.warn({ ...labelsOf(job), err: error }, 'could not record a job');
     } finally {
@@ -267,6 +270,7 @@ export class JobRunner {
     }
   }
 
+  /** Runs a job or, if its time is over, tells that it is given up. Returns the outcome to record. */
   async #outcomeOf(kind: JobKind, job: Job, lease: RenewableLease): Promise<RunOutcome> {
     const { log } = this.#deps;
     const { giveUpAfterMs = Number.POSITIVE_INFINITY } = kind;
@@ -292,7 +296,7 @@ export class JobRunner {
     }
   }
 
-  async #record(kind: JobKind, job: Job, outcome: RunOutcome): Promise<void> {
+  async #recordOutcome(kind: JobKind, job: Job, outcome: RunOutcome): Promise<void> {
     const { store, onRun } = this.#deps;
     if (outcome === 'recorded') return onRun(kind.kind, 'done');
     if (outcome === 'interrupted') return await this.#release(job);

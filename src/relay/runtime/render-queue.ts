@@ -57,8 +57,7 @@ export class RenderQueue {
     this.#isBusy = next !== undefined;
     next?.start();
     if (next !== undefined) return;
-    for (const workspace of this.#withinShareAt.keys()) {
+    for (const workspace of this.#withinShareAt.keys())
       if (this.#debtMs(workspace) === 0) this.#withinShareAt.delete(workspace);
-    }
   }
 }

@@ -64,7 +64,7 @@ export class ReplyMemory {
       return !isLimited || this.keep(turn, part, sizeOf(value)) ? { value } : undefined;
     };
     return {
-      /** Reads what the turn keeps; without room for it, drops it, waits, and reads it again. Throws as `sleepWithLease`. */
+      /** Reads what the turn keeps; without room, drops it, waits, and reads again. Throws if the lease ends. */
       read: async <T>(
         part: Part,
         read: () => Promise<T>,
@@ -78,7 +78,7 @@ export class ReplyMemory {
           await this.#waitForRoom(turn, lease);
         }
       },
-      /** Nothing of this part is kept any more. */
+      /** Frees what was kept of this part. */
       drop: (part: Part) => void (isLimited && this.keep(turn, part, { bytes: 0, isSettled: true })),
       release: () => this.release(turn),
     };
@@ -95,7 +95,7 @@ export class ReplyMemory {
     return true;
   }
 
-  /** Waits until there is room for what the turn could not keep, or it is to be read again. Throws as `sleepWithLease`. */
+  /** Waits for room for what the turn could not keep; a growing reply only until it is to be read again. */
   async #waitForRoom({ id }: { id: string }, lease: Lease): Promise<void> {
     for (;;) {
       const holder = this.#holders.get(id);
@@ -125,6 +125,7 @@ export class ReplyMemory {
     for (const holder of waiting.sort((a, b) => Number(b.isSettled) - Number(a.isSettled))) {
       const { needs = 0, bytes, lentAt } = holder;
       if (this.#fits(holder, needs)) holder.lentAt = undefined;
+      // Without more room than before, it keeps what it has; who has the reserve needs no other.
       else if (needs > bytes && lentAt === undefined) {
         if (!this.#mayBorrow(holder)) continue;
         holder.lentAt = this.#now();
@@ -149,6 +150,7 @@ export class ReplyMemory {
     return own <= this.#sharedBytes / workspaces.size && total <= 2 * this.#sharedBytes;
   }
 
+  /** Whether a turn may have the reserve. Overdue settled replies do not hold up those of other workspaces. */
   #mayBorrow({ workspace, isSettled }: Holder): boolean {
     const isOverdue = ({ lentAt = 0 }: Holder) => this.#now() - lentAt > LOAN_OVERDUE_MS;
     const lent = [...this.#holders.values()].filter(({ lentAt }) => lentAt !== undefined);

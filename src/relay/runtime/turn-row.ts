@@ -60,7 +60,7 @@ export class TurnRow {
     return this.learn(now);
   }
 
-  /** The same; also throws TurnEnded if the turn was stopped, and Interruption where the run that passes it on was. */
+  /** Like `read`; also throws TurnEnded after a stop, or an Interruption if a stopped run passes it on. */
   async readUnlessStopped(store: Store = this.#work.deps.store): Promise<Turn> {
     const now = await this.read(store);
     if (now.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
@@ -148,6 +148,7 @@ export class TurnRow {
     }, RECORD_DELAY_MS);
   }
 
+  /** Takes what waits to be recorded, for a statement that records it now. */
   async #takeUnrecorded(): Promise<TurnUpdate> {
     await this.#recording;
     clearTimeout(this.#recordTimer);

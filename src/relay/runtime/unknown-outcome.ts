@@ -19,7 +19,7 @@ export const SLACK_CALL_LIFETIME_MS = INTENT_MAX_AGE_MS + CALL_TIMEOUT_MS + NETW
 /** How often the service is searched (ms), unless it settles sooner. */
 const SEARCH_INTERVAL_MS = 5_000;
 
-/** Waits until a call to Slack that was intended then has surely ended. Throws like `sleepWithLease`. */
+/** Waits until a call to Slack of then has surely ended. Throws an Interruption, or the lease's reason. */
 export async function waitUntilCallEnded(intendedAt: Date, lease: Lease): Promise<void> {
   // A clock may have been set back.
   const remainingMs = Math.min(0, intendedAt.getTime() - Date.now()) + SLACK_CALL_LIFETIME_MS;
@@ -35,7 +35,7 @@ export interface ServiceLook<T> {
 /**
  * Searches for what a call to the service with an unknown outcome has made. The service may handle the call long after
  * it was given up: it has made nothing only if nothing is found for `settleMs`, and two looks in a row see the same
- * list. Throws like `sleepWithLease`.
+ * list. Throws what `look` throws, an Interruption, or the lease's reason.
  */
 export async function searchUntilSettled<T>(
   look: () => Promise<ServiceLook<T>>,
@@ -85,7 +85,7 @@ interface PostIntent extends Pick<Effect<unknown>, 'forget'> {
   record: () => Promise<void>;
 }
 
-/** Posts once. Throws a SlackError, and what recording and `sleepWithLease` do. */
+/** Posts once. Throws a SlackError, a StoreError of the record, an Interruption, or the lease's reason. */
 export async function postOnce(
   { posting, readBack }: WorkspaceClient,
   { message, ...post }: Omit<PostRequest, 'message'> & { message: () => Promise<SlackMessage> },
@@ -113,7 +113,7 @@ export function jobPostIntent({ store }: Pick<RelayDeps, 'store'>, job: Job): Po
 /**
  * Posts what a job has to say in its thread or channel, or to `person` alone, once. Where nobody can post there, the job's
  * person gets `orPrivately`, if that is given. `later` if the app is removed, or the channel may have another id. Throws
- * temporary failures.
+ * other SlackErrors, a StoreError, an Interruption, or the lease's reason.
  */
 export async function postJobNotice(
   deps: Pick<RelayDeps, 'store' | 'workspace'>,

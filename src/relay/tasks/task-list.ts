@@ -10,7 +10,7 @@ import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 
 const BOT_NAME_TIMEOUT_MS = 500;
 
-/** The sentence in a conversation that the bot is not in. */
+/** The sentence that asks people to invite the bot to a conversation, by its name if Slack says that soon. */
 export async function inviteMe({ people, bot }: Pick<WorkspaceClient, 'people' | 'bot'>): Promise<string> {
   const name = people.personName(bot.userId).catch(() => undefined);
   return strings.inviteMe(await within(BOT_NAME_TIMEOUT_MS, name, undefined));
@@ -71,10 +71,7 @@ async function readState(deps: ListDeps, { account_id, task_id }: TaskRow, signa
 }
 
 /** The permalink of a task's thread, which is recorded once it is known; null if Slack does not give it. */
-export async function savedPermalink(
-  deps: Pick<RelayDeps, 'store' | 'workspace'>,
-  row: TaskRow,
-): Promise<string | null> {
+export async function savedPermalink(deps: Pick<RelayDeps, 'store' | 'workspace'>, row: TaskRow) {
   const slack = deps.workspace(row.workspace);
   if (row.permalink !== null || slack === undefined) return row.permalink;
   const found = await threadPermalink(slack, row);
@@ -91,6 +88,7 @@ export async function threadPermalink(
   return await posting.getPermalink({ channel, ts: thread_ts }).catch(valueIf(undefined, isOfSlack));
 }
 
+/** Whether a task's state is to be read again. That of a task with an open turn is shown without a read. */
 function isStale({ has_open_turn, task_state_read_at, finished_at }: TaskRow): boolean {
   if (has_open_turn) return false;
   return (
@@ -105,7 +103,7 @@ export function taskSummary(row: TaskRow): TaskSummary {
   return { ...row, state: currentState(row) };
 }
 
-/** A task's state after its last turn; undefined for outcomes that do not determine it. */
+/** A task's state after a turn that ended like this; left out where the outcome does not tell. */
 const STATE_BY_TURN_OUTCOME: Partial<Record<TurnOutcome, string>> = {
   completed: 'completed',
   length: 'completed',

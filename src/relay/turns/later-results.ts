@@ -52,7 +52,6 @@ type Finding = 'over' | OpenState | 'quiet';
 /** Jobs that check tasks after their turns: for what they made, and how their background work stands. */
 export function followUpJobs(deps: RelayDeps): JobKind {
   const { watchMs, watchIntervalMs } = deps.settings;
-  // Jobs of before a restart are left if the operator has turned watching off.
   const isWatching = watchMs > 0;
   const endWatch = (job: Job, lease: Lease) => sayChecksEnded(deps, job, lease);
   return {

@@ -96,6 +96,7 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
   const [sent] = await store.transaction((within, trx) =>
     addCorrection(deps, { store: within, trx }, turn, press, { is_urgent: false }),
   );
+  // Another press has sent these words, or they are no longer kept.
   if (sent === undefined) {
     const ts = (await store.earlyEdits.get(key))?.sent_as_ts ?? press.ts;
     return { outcome: 'over', told: (await fateOf(deps, { ...key, ts }, strings.messageQueued)).told };
@@ -164,7 +165,7 @@ export async function sendInstead(
   return answerUnsent(deps, { ...message, ts });
 }
 
-/** Ends the pause of a message's thread, as **Send** below its notice does; `over` if there is none. */
+/** Ends the pause of a message's thread, as **Send** below its notice does; `over` if it is not paused. */
 async function resumeIfPaused(store: Store, message: Message, press: MessagePress, sendPaused: SendPaused) {
   const turnId = await store.pausedThreads.pausedBy(message);
   return turnId === undefined ? 'over' : sendPaused({ ...press, turnId, messageTs: undefined });
@@ -226,7 +227,7 @@ interface KnownFate {
 /** `on_its_way`: it is being sent, or will be once the run takes it. */
 type Fate = KnownFate | { state: 'on_its_way'; told?: undefined };
 
-/** What became of several: one on its way counts first, then one that waits, and a deleted one last. */
+/** What became of several: one on its way counts first, then one that waits; a deleted one last. */
 async function fateOfAll(deps: RelayDeps, keys: readonly MessageKey[]): Promise<Fate | undefined> {
   const fates = await Promise.all(keys.map((key) => fateOf(deps, key)));
   const first = (state: Fate['state']) => fates.find((fate) => fate.state === state);

@@ -124,7 +124,7 @@ export class StopTriggers {
 
   /**
    * Stops what a thread works on. If that turn is over before the stop, the next waiting message's turn may
-   * begin, and is stopped. If nothing is at work, reminders of a plan that waits end.
+   * begin, and is stopped; `over` if none does. With nothing at work, reminders of a plan that waits end.
    */
   async #stopThread(thread: ThreadKey, stop: ThreadStopRequest): Promise<StopOutcome> {
     const { workspace, channel } = thread;

@@ -86,7 +86,7 @@ function denialOf(deps: RelayDeps, { workspace, channel, person }: ChannelActor,
   return useDenial(deps, { workspace, channel, person }, place, timeLimit(deps.settings.lookupMs));
 }
 
-/** Sets whether all replies of a thread are sent, and says so there; `over` if that was set before. */
+/** Sets whether all replies of a thread are sent, and says so there; `over` if set before, or set too often. */
 async function setListening(
   deps: RelayDeps,
   press: MessagePress,

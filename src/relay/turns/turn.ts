@@ -46,10 +46,10 @@ export async function runTurn(context: TurnContext, isPoisoned: boolean): Promis
   }
 }
 
-/** Ends a turn whose thread is unreachable, and its run. Its asker is told in a direct message. */
+/** Ends a turn that cannot end in its thread, and its run. Its asker is told in a direct message. */
 async function endAndTellAsker(context: TurnContext, error: unknown): Promise<void> {
   const { deps, reply, turn } = context;
-  deps.log.warn({ err: error, turn: turn.id }, 'the thread of the reply is unreachable');
+  deps.log.warn({ err: error, turn: turn.id }, 'a turn cannot end in its thread');
   await handleUnreachableThread(context);
   await closeMessage(deps, turn);
   await reply.close();

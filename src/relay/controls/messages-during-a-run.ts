@@ -44,7 +44,7 @@ export class PassingOn {
   /** The pauses in which no further message is passed on. */
   readonly #exhaustedPauses: string[] = [];
   #passing: Promise<void> | undefined;
-  /** A message to pass on is looked for, so that one that comes now is found, or at the reply's next read. */
+  /** A message to pass on is being looked for: one that comes now is found by that look, or by the next one. */
   #isSeeking = false;
   #isOver = false;
   /** Aborted if the run stops or ends while a message is passed on: an unsent one then waits again. */

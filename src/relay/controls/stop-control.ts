@@ -110,8 +110,8 @@ export class StopControl {
   }
 
   /**
-   * Records a stop. The first one pauses what waits, unless `instead` sends it. Undefined if it comes too
-   * late; throws Interruption if `instead` sends nothing.
+   * Records a stop. The first one of a turn at work pauses what waits, unless `instead` sends it. Undefined if
+   * it comes too late; throws an Interruption if `instead` sends nothing.
    */
   async #recordRequest(known: Turn, { person, ts, instead }: StopRequest, isBackground: boolean) {
     const { workspace, id, channel, thread_ts } = known;
@@ -198,6 +198,7 @@ async function cancelAtService(
   }
   const reply = await agent.getMessage(taskId, replyId, { signal });
   if (isReplySettled(reply)) {
+    // The task may work on in the background.
     if (isTaskSettled((await agent.getTask(taskId, { signal })).status)) return;
     if (await isLastMessage(agent, taskId, messageId, signal)) await cancelTask();
     return;

@@ -27,7 +27,7 @@ type NoticeDeps = Pick<RelayDeps, 'store' | 'workspace'>;
 
 /** The buttons below the notice of a pause, either of which ends it. */
 export function pausedMessageButtons(deps: RelayDeps): ButtonHandlers<'send_paused' | 'discard_paused'> {
-  /** How this process ended pauses, by turn: a press that comes second does not overwrite that. */
+  /** The sentences that say how this process ended pauses, by turn: a second press shows the same one. */
   const endings = new LRUCache<string, () => Promise<string>>({ max: 1_000 });
   return {
     send_paused: (press) => endPause(deps, endings, press, 'send_paused'),
@@ -182,7 +182,7 @@ export async function postPausedNoticeAndFinish(
   }
 }
 
-/** How many messages are paused. With none left, it ends the pause. */
+/** Counts the paused messages; if there are none, ends the pause. */
 async function countPausedOrResume({ store }: NoticeDeps, thread: ThreadKey, turnId: string) {
   return store.transaction(async ({ threads, pausedThreads }) => {
     await threads.lock(thread);

@@ -23,7 +23,7 @@ import type { PassOnTime } from './messages-during-a-run.ts';
 import { noteIfPaused, updatePausedNoticeSoon } from './paused-messages.ts';
 import type { StopControl } from './stop-control.ts';
 
-/** Passes a thread's next message on to its run, if this process has that; false if it does not go now. */
+/** Has a thread's run in this process look for a message to pass on. False if none is looked for now. */
 type PassOn = (thread: ThreadKey, when: PassOnTime) => boolean;
 type SendPaused = ButtonHandlers<'send_paused'>['send_paused'];
 

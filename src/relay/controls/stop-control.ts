@@ -27,7 +27,7 @@ const FORCE_STOP_AFTER_SECONDS = 10;
 export interface StopRequest extends ControlRequest {
   /** When, by Slack's clock. */
   ts: string;
-  /** The same turn, where the caller has just read it. */
+  /** The turn of `turnId`, if the caller has just read it. */
   turn?: Turn;
   control?: string;
   /** Sends messages instead of a pause. If it returns none, they were sent or are gone: nothing is stopped. */

@@ -91,7 +91,7 @@ export function waitWithLease(
 /** How long a run may take to end once its lease is lost (ms). */
 const ABORT_GRACE_MS = 1_000;
 
-/** What a run returns; once its lease is lost, it gets a moment to end, and what it returns does not count. */
+/** What a run returns. Once its lease is lost, throws the lease's reason, after a moment for the run to end. */
 export function unlessLost<T>(run: Promise<T>, lost: AbortSignal): Promise<T> {
   return unlessAborted(run, lost).catch(async (error: unknown) => {
     const ended = run.catch(() => undefined);

@@ -70,7 +70,7 @@ export class Poller {
   }
 }
 
-/** Lets work continue that nobody waits for, such as Slack's answer: its failure is logged. */
+/** Lets work continue for which nobody waits, not even the acknowledgement to Slack. Logs its failure. */
 export function inBackground(
   work: Promise<unknown>,
   log: Logger,

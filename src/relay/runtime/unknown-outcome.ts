@@ -26,7 +26,7 @@ export async function waitUntilCallEnded(intendedAt: Date, lease: Lease): Promis
   if (remainingMs > 0) await sleepWithLease(remainingMs, lease);
 }
 
-/** One look at the service: what was found, and a mark that differs when the list does. */
+/** One look at the service: what was found, and a mark that changes with the list. */
 export interface ServiceLook<T> {
   found: T | undefined;
   listing: string;

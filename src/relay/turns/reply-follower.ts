@@ -144,7 +144,7 @@ async function finalOutcome(
     ? { taskState: undefined, hasWorkedOn: false }
     : await context.withRetry(() => waitForBackgroundWork(context, isCompleted));
   const hasTaskFailed = taskState === 'failed';
-  // If anything tells why a task failed after its reply was complete, the reply does by now.
+  // By now the reply may tell why its task failed.
   const last = hasTaskFailed ? await context.withRetry(() => reader.read()) : reply;
   const isCancelled = taskState === 'cancelled' || outcomeOfReply(last) === 'cancelled';
   const stoppedBy = isCancelled ? await context.stopRequester() : '';

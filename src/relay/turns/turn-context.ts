@@ -203,7 +203,7 @@ export class TurnContext implements ThreadWork {
     return this.#passingOn;
   }
 
-  /** Passes the thread's next message on, if any: at once or if the run pauses; false if none goes now. */
+  /** Looks for a message to pass on: at once, or only if the run pauses. False if none is looked for now. */
   passOn(when: PassOnTime): boolean {
     const pause = when === 'at_once' ? ASKED_FOR : this.state.silence.pauseAfter(this.deps.settings.passOnMs);
     return pause !== undefined && this.#passingOn?.startNext(pause) === true;

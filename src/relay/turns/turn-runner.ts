@@ -38,7 +38,7 @@ export class TurnRunner {
     this.#running.get(turn.id)?.requestStop();
   }
 
-  /** Passes the thread's next message on to its run, if this process has it; false if none goes now. */
+  /** Has a thread's run in this process look for a message to pass on. False if none is looked for now. */
   passOn(thread: ThreadKey, when: PassOnTime): boolean {
     const name = threadKeyText(thread);
     const context = [...this.#running.values()].find(({ turn }) => threadKeyText(turn) === name);
@@ -99,7 +99,7 @@ export class TurnRunner {
     }
   }
 
-  /** The thread's open turn, taken over, or a new one for its next message; undefined if none waits. */
+  /** The thread's open turn, taken over, or a new one for its next message; undefined if no message may go. */
   async #nextTurn(work: ThreadWork, thread: ThreadKey, job: Job): Promise<TurnContext | undefined> {
     const { deps } = work;
     const row = await deps.store.threads.getWithWork(thread);
@@ -119,7 +119,7 @@ export class TurnRunner {
   }
 }
 
-/** Counts another attempt at an open turn. After several it waits first: others get on even if it crashes. */
+/** Counts another attempt at an open turn. After several, the turn waits first: it may crash again. */
 async function takeOver(work: ThreadWork, open: Turn): Promise<Turn> {
   if (open.attempts >= SUSPECT_ATTEMPTS) {
     const { first, most } = SUSPECT_DELAY_MS;

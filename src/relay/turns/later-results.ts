@@ -53,7 +53,6 @@ type Finding = 'over' | OpenState | 'quiet';
 export function followUpJobs(deps: RelayDeps): JobKind {
   const { watchMs, watchIntervalMs } = deps.settings;
   const isWatching = watchMs > 0;
-  const endWatch = (job: Job, lease: Lease) => sayChecksEnded(deps, job, lease);
   return {
     kind: JOB_KIND.followUp,
     share: 2,
@@ -64,7 +63,7 @@ export function followUpJobs(deps: RelayDeps): JobKind {
       const next = isWatching ? nextCheck(followUp, watchIntervalMs, Date.now()) : 'done';
       const found = isWatching ? await checkOnce(deps, job, followUp, lease) : 'over';
       if (found === 'over' || next === 'done') {
-        await endWatch(job, lease);
+        await sayChecksEnded(deps, job, lease);
         return 'done';
       }
       if (found === 'quiet') return { ...next, payload: { ...job.payload, checks: followUp.checks + 1 } };
@@ -72,7 +71,7 @@ export function followUpJobs(deps: RelayDeps): JobKind {
       const inMs = Math.min(next.inMs, BACKGROUND_PAUSES * watchIntervalMs);
       return { inMs, payload: { ...job.payload, notice: found } };
     },
-    onGivenUp: endWatch,
+    onGivenUp: (job, lease) => sayChecksEnded(deps, job, lease),
   };
 }
 

@@ -1,7 +1,7 @@
 import { AgentClient } from './agent-client.ts';
 import type { AgentClientOptions } from './client-options.ts';
 import { AgentError } from './errors.ts';
-import { NO_TASK_ID, WRONG_KEY } from './key-check.ts';
+import { NO_TASK_ID, WRONG_KEY } from './forbidden-or-bad-key.ts';
 
 const NO_TASK: OwnedResource = { task: NO_TASK_ID };
 const PROBE_TIMEOUT_MS = 10_000;

@@ -22,7 +22,7 @@ import {
   retryCall,
   sendRequest,
 } from './http-request.ts';
-import { expectKeyRefusal, KeyCheck, NO_TASK_ID } from './key-check.ts';
+import { expectKeyRefusal, KeyCheck, NO_TASK_ID } from './forbidden-or-bad-key.ts';
 import { nextCursor } from './request-bodies.ts';
 import { isJsonWithinLimits, type ResponseReader } from './response-limits.ts';
 import { describeIssue, type Page } from './service-schema.ts';

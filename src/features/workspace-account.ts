@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { keyOpens, probeAccount } from '../agent/account-probe.ts';
 import { AgentError } from '../agent/errors.ts';
-import { isPlausibleKey } from '../agent/key-check.ts';
+import { isPlausibleKey } from '../agent/forbidden-or-bad-key.ts';
 import { valueIf } from '../calls/retries-and-waits.ts';
 import { isAdminFor } from '../relay/access/rights.ts';
 import type { ServiceClientOptions, ServiceCredentials } from '../relay/installations/service-accounts.ts';

@@ -1,6 +1,6 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
-import { NO_TASK_ID } from '../../agent/key-check.ts';
+import { NO_TASK_ID } from '../../agent/forbidden-or-bad-key.ts';
 import { doubledMs } from '../../calls/retries-and-waits.ts';
 import type { RelayLimits } from '../../limits.ts';
 import { FileUnavailableError } from '../../slack/downloadable-files.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { AgentError, AgentRejectedError } from '../../src/agent/errors.ts';
-import { KeyCheck } from '../../src/agent/key-check.ts';
+import { KeyCheck } from '../../src/agent/forbidden-or-bad-key.ts';
 
 const lasting = new AbortController().signal;
 const forbidden = () =>

@@ -18,7 +18,7 @@ import { openTaskModal, taskButtons } from '../features/task-details/task-modal.
 import { listRunningTasks } from '../features/task-lists.ts';
 import { usageButtons, usageSection } from '../features/usage-report.ts';
 import { workflowSteps } from '../features/workflow-step.ts';
-import { workspaceAccount } from '../features/workspace-account.ts';
+import { workspaceAccount } from '../features/account-form.ts';
 import {
   agentWordHandlers,
   registerShortcuts,

@@ -1,6 +1,6 @@
 import type { InProcessSandboxOptions } from '../../sandbox/in-process-sandbox.ts';
 import type { Channel, Message, Person, SlackWorkspace, Team } from '../../sandbox/slack/slack-workspace.ts';
-import { type AccountSummary, accountSection } from '../../src/features/workspace-account.ts';
+import { type AccountSummary, accountSection } from '../../src/features/account-form.ts';
 import { type AppScene, openAppScene } from './app-scene.ts';
 
 /** What a browser sees at the end of an installation. */

@@ -14,6 +14,7 @@ import {
   unreadCreationError,
 } from './error-mapping.ts';
 import { AgentError, isForbidden } from './errors.ts';
+import { expectKeyRefusal, KeyCheck, NO_TASK_ID } from './forbidden-or-bad-key.ts';
 import {
   BrokenRequestError,
   FIRST_IDLE_MS,
@@ -22,7 +23,6 @@ import {
   retryCall,
   sendRequest,
 } from './http-request.ts';
-import { expectKeyRefusal, KeyCheck, NO_TASK_ID } from './forbidden-or-bad-key.ts';
 import { nextCursor } from './request-bodies.ts';
 import { isJsonWithinLimits, type ResponseReader } from './response-limits.ts';
 import { describeIssue, type Page } from './service-schema.ts';

@@ -1,3 +1,4 @@
+import { workspaceAccount } from '../features/account-form.ts';
 import { answerFeedback, feedbackSection } from '../features/answer-feedback.ts';
 import { sourceCheckJobs } from '../features/checked-sources.ts';
 import { homeTab } from '../features/home/home-tab.ts';
@@ -18,7 +19,6 @@ import { openTaskModal, taskButtons } from '../features/task-details/task-modal.
 import { listRunningTasks } from '../features/task-lists.ts';
 import { usageButtons, usageSection } from '../features/usage-report.ts';
 import { workflowSteps } from '../features/workflow-step.ts';
-import { workspaceAccount } from '../features/account-form.ts';
 import {
   agentWordHandlers,
   registerShortcuts,

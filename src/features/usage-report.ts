@@ -16,7 +16,7 @@ import {
 import { formatChannel, formatModel } from '../render/blocks/task-lines.ts';
 import * as strings from '../render/strings/index.ts';
 import { csvLine } from '../render/text-format.ts';
-import { USAGE_FIGURES, type UsageRow } from '../store/stats.ts';
+import { USAGE_FIGURES, type UsageRow } from '../store/usage-by-month.ts';
 import { type ModalContent, openForAdmins } from './modals.ts';
 
 /** Lines of one month: a modal has 100 blocks. */

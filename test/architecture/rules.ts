@@ -142,10 +142,10 @@ const PARSERS: Readonly<Record<string, readonly string[]>> = {
     'src/render/messages/reply-message.ts',
     'src/relay/replies/reply-state.ts',
   ],
-  'src/render/messages/long-tables.ts': ['src/render/messages/split-answer.ts'],
+  'src/render/messages/long-tables-as-csv.ts': ['src/render/messages/split-answer.ts'],
   'src/render/messages/tables.ts': [
     'src/render/messages/reply-message.ts',
-    'src/render/messages/long-tables.ts',
+    'src/render/messages/long-tables-as-csv.ts',
     'src/relay/replies/result-posts.ts',
   ],
   'src/render/messages/id-patterns.ts': [

@@ -3,7 +3,7 @@ import type { NewBlock } from '../blocks/slack-blocks.ts';
 import { AnswerSplitter, type SplitAnswer } from '../splitting/answer-splitter.ts';
 import { answerText } from './answer-text.ts';
 import { figuresIn } from './figure-blocks.ts';
-import { type ShortenedAnswer, withShortTables } from './long-tables.ts';
+import { type ShortenedAnswer, withShortTables } from './long-tables-as-csv.ts';
 
 /** What of a reply decides which parts its answer has. */
 export interface AnswerState {

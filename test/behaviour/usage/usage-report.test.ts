@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import type { Channel, Person } from '../../../sandbox/slack/slack-workspace.ts';
 import { loading, usage } from '../../../src/render/strings/index.ts';
-import { USAGE_FIGURES, type UsageRow } from '../../../src/store/stats.ts';
+import { USAGE_FIGURES, type UsageRow } from '../../../src/store/usage-by-month.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
 
 const script: AgentScript = async (turn) => {

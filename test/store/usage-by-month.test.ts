@@ -1,7 +1,7 @@
 import { type KyselyPlugin, sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { Usage } from '../../src/store/stats.ts';
 import { Store } from '../../src/store/store.ts';
+import { Usage } from '../../src/store/usage-by-month.ts';
 import { freshDatabase } from '../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();

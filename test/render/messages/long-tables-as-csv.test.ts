@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ContentBlock } from '../../../src/agent/content-blocks.ts';
-import { withShortTables } from '../../../src/render/messages/long-tables.ts';
+import { withShortTables } from '../../../src/render/messages/long-tables-as-csv.ts';
 import { firstOfTable } from '../../../src/render/strings/index.ts';
 
 const text = (answer: string): ContentBlock[] => [{ kind: 'text', text: answer }];

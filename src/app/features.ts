@@ -1,4 +1,5 @@
 import { workspaceAccount } from '../features/account-form.ts';
+import { listRunningTasks } from '../features/agent-command-answers.ts';
 import { answerFeedback, feedbackSection } from '../features/answer-feedback.ts';
 import { sourceCheckJobs } from '../features/checked-sources.ts';
 import { homeTab } from '../features/home/home-tab.ts';
@@ -16,7 +17,6 @@ import { taskRecord } from '../features/task-details/record-request.ts';
 import { taskDeletion } from '../features/task-details/task-deletion.ts';
 import { taskFileDelivery } from '../features/task-details/task-file-delivery.ts';
 import { openTaskModal, taskButtons } from '../features/task-details/task-modal.ts';
-import { listRunningTasks } from '../features/task-lists.ts';
 import { usageButtons, usageSection } from '../features/usage-report.ts';
 import { workflowSteps } from '../features/workflow-step.ts';
 import {

@@ -1,10 +1,10 @@
 import type { RespondFn } from '@slack/bolt';
 import { z } from 'zod';
+import { listChannelTasks, listRunningTasks, stopOnlyRun } from '../features/agent-command-answers.ts';
 import type { ModalOutcome, ModalTrigger } from '../features/modals.ts';
 import type { SettingsModal } from '../features/settings/settings-modal.ts';
 import type { StartForm, StartFormRequest } from '../features/start/start-form.ts';
 import type { StartSubmissions } from '../features/start/start-form-submission.ts';
-import { listChannelTasks, listRunningTasks, stopOnlyRun } from '../features/task-lists.ts';
 import type { StopControl } from '../relay/controls/stop-control.ts';
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';

@@ -12,7 +12,12 @@ import type {
   WorkspaceActor,
 } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
-import { areTasksFresh, type HomeTabState, refreshTasks, taskSummary } from '../../relay/tasks/task-list.ts';
+import {
+  areTasksFresh,
+  type HomeTabState,
+  refreshTasks,
+  taskSummary,
+} from '../../relay/tasks/task-summaries.ts';
 import type { ViewBlock } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
 import { slackId } from '../../slack/field-schemas.ts';

@@ -1,5 +1,5 @@
 import { parseJson } from '../../calls/json.ts';
-import { type HomeTabState, parseHomeTabState } from '../../relay/tasks/task-list.ts';
+import { type HomeTabState, parseHomeTabState } from '../../relay/tasks/task-summaries.ts';
 import type { ViewBlock } from '../../render/blocks/modal.ts';
 import {
   actionsBlock,

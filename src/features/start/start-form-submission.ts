@@ -18,7 +18,7 @@ import type {
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import { isEmptyMessage } from '../../relay/sending/empty-message.ts';
-import { inviteMe } from '../../relay/tasks/task-list.ts';
+import { inviteMe } from '../../relay/tasks/task-summaries.ts';
 import { type Modal, noticeModal } from '../../render/blocks/modal.ts';
 import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';

@@ -7,7 +7,7 @@ import { hasFailed, reviewKeys } from '../../relay/replies/review-posts.ts';
 import { compareTs, messageContent } from '../../relay/runtime/incoming-message.ts';
 import { writerName } from '../../relay/sending/earlier-messages.ts';
 import { resendChain } from '../../relay/sending/resent-message.ts';
-import { savedPermalink } from '../../relay/tasks/task-list.ts';
+import { savedPermalink } from '../../relay/tasks/task-summaries.ts';
 import { withoutSignedLinks } from '../../render/markdown/unsafe-links.ts';
 import { answerText } from '../../render/messages/answer-text.ts';
 import type * as recorded from '../../render/record/record-page.ts';

@@ -12,7 +12,7 @@ import type {
   WorkspaceActor,
 } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import { type HomeTabState, savedPermalink, taskSummary } from '../../relay/tasks/task-list.ts';
+import { type HomeTabState, savedPermalink, taskSummary } from '../../relay/tasks/task-summaries.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
 import { type ModalContent, type ModalOutcome, openAndFillModal, parsePage, updateModal } from '../modals.ts';

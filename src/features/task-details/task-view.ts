@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Review } from '../../agent/service-schema.ts';
 import { parseJson } from '../../calls/json.ts';
 import { hasFailed } from '../../relay/replies/review-posts.ts';
-import { type HomeTabState, parseHomeTabState } from '../../relay/tasks/task-list.ts';
+import { type HomeTabState, parseHomeTabState } from '../../relay/tasks/task-summaries.ts';
 import { createModal, type Modal, type ViewBlock } from '../../render/blocks/modal.ts';
 import {
   actionsBlock,

@@ -1,6 +1,6 @@
 import * as strings from '../../render/strings/index.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
-import { threadPermalink } from '../tasks/task-list.ts';
+import { threadPermalink } from '../tasks/task-summaries.ts';
 import type { TurnContext } from './turn-context.ts';
 
 /**

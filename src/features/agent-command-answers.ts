@@ -4,7 +4,7 @@ import { allowanceTold } from '../relay/access/turn-quotas.ts';
 import type { StopControl } from '../relay/controls/stop-control.ts';
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
-import { inviteMe, refreshTasks, taskSummary, threadPermalink } from '../relay/tasks/task-list.ts';
+import { inviteMe, refreshTasks, taskSummary, threadPermalink } from '../relay/tasks/task-summaries.ts';
 import {
   buttonElement,
   contextLineBlock,

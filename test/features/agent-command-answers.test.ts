@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../sandbox/slack/block-validation.ts';
-import { channelTasksMessage, runningTasksMessage } from '../../src/features/task-lists.ts';
+import { channelTasksMessage, runningTasksMessage } from '../../src/features/agent-command-answers.ts';
 import { commandHelp } from '../../src/render/strings/index.ts';
 import { LONGEST_TITLE, now, taskSummary } from '../support/task-summary.ts';
 

@@ -16,7 +16,7 @@ export type { Config } from './config/settings.ts';
 /** What docker and systemd leave in the values of their files, with what to do. */
 const LEFT_IN_VALUES = [
   [/^(["']).*\1$/s, 'it is in quotes: remove them'],
-  [/\s#/, 'it holds a comment: put that on a line of its own'],
+  [/\s#(?:\s|$)/, 'it holds a comment: put that on a line of its own'],
 ] as const;
 
 type Environment = Readonly<Record<string, string | undefined>>;

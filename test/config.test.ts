@@ -134,14 +134,24 @@ describe('settings', () => {
 
   test.each([
     ['DATA_FOLDER', '/var/lib/taskthread # on the large disk'],
-    ['DATABASE_URL', 'postgres://u:p@host/name #main'],
+    ['DATABASE_URL', 'postgres://u:p@host/name # main'],
     ['AGENT_SKILL', 'annotate\t# for now'],
     ['SLACK_BOT_TOKEN', 'xoxb-1 # of the lab'],
+    ['LOG_LEVEL', 'info #'],
   ])('%s with a comment behind its value, as docker and systemd keep it, is refused', (name, value) => {
     expect(errorOf({ ...whole, [name]: value })).toContain(
       `${name} is invalid (it holds a comment: put that on a line of its own).`,
     );
     expect(errorOf({ ...whole, [name]: value.replace(/\s#.*/, '') })).toBe('');
+  });
+
+  test.each([
+    ['DATA_FOLDER', '/srv/lab #2'],
+    ['PROMPTS_FILE', '/srv/lab #2/prompts.json'],
+    ['AGENT_SKILL', 'Primer design #2'],
+    ['STOP_WORDS', 'stopp, #halt'],
+  ])('%s=%s holds no comment', (name, value) => {
+    expect(errorOf({ ...whole, [name]: value })).toBe('');
   });
 
   test.each([
@@ -302,7 +312,7 @@ describe('settings', () => {
     ['DATABASE_DIRECT_URL', 'postgres://u:p/w@one:5432,two:5432/name', 'percent-encoded'],
     ['PRIVATE_HOSTS', 'https://agent.internal', 'agent.example.org'],
     ['ACCOUNT_HOSTS', 'one.internal,two.internal:8443', 'agent.example.org'],
-    ['AGENT_DIALECT', '{"cursorParam":', 'must be a JSON object'],
+    ['AGENT_DIALECT', '{"cursorParam":', '(must be a JSON object'],
     ['HOST', 'http://0.0.0.0', '127.0.0.1'],
     ['HOST', '0.0.0.0:3000', '127.0.0.1'],
     ['HOST', '[::]', '127.0.0.1'],

@@ -166,7 +166,8 @@ export function parseTimeRange(
   const elevenMonthsAgo = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 11));
   const from = since === undefined ? elevenMonthsAgo : parseTime(usage, '--since', since);
   const to = until === undefined ? undefined : parseTime(usage, '--until', until);
-  if (to !== undefined && to <= from) throw new UsageError(usage, '--until is not after --since.');
+  if (to !== undefined && to <= from)
+    throw new UsageError(usage, `--until is not after ${from.toISOString()}.`);
   return { since: from, until: to, workspace, isSummary };
 }
 

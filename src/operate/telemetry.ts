@@ -224,7 +224,7 @@ export class Telemetry {
     };
   }
 
-  /** Whether the last attempt got an answer that counts: of the service, to a key that it accepts. */
+  /** Whether the last attempt got an answer that counts: the service neither rejected the key nor asked for fewer calls. */
   #doesServiceWork(): boolean {
     const status = this.#lastAttempt?.status;
     return this.#isService && status !== undefined && status < 500 && !REJECTED_STATUSES.has(status);

@@ -47,8 +47,9 @@ export function isConnectionLimit(error: unknown): boolean {
   return errorCode(error) === '53300' || /max_\w*client_conn|max client/i.test(errorMessage(error));
 }
 
-/** Of Node and OpenSSL, of `pg` for a server without TLS, and for a file of a certificate that cannot be opened. */
-const TLS_FAILURES = /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|not support SSL|establishing an SSL|, open '/;
+/** Of Node and OpenSSL, of `pg` for a server without TLS, and for a file of a certificate that is not there or not ours to read. */
+const TLS_FAILURES =
+  /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|not support SSL|establishing an SSL|(?:ENOENT|EACCES).*, open '/;
 
 /** What pgbouncer says of settings that come with a new connection. */
 const REFUSED_BY_POOLER = /unsupported startup parameter/;

@@ -53,6 +53,12 @@ describe('npm run audit', () => {
   });
 });
 
+test('a summary that ends before it begins names the beginning, which nobody gave', () => {
+  expect(() => parseTimeRange(auditCommand, ['--summary', '--until', '2020-01-01'])).toThrow(
+    /^--until is not after 20\d\d-\d\d-01T00:00:00.000Z\.\n/,
+  );
+});
+
 test('a summary without a time begins eleven months ago', () => {
   const { since, isSummary } = parseTimeRange(auditCommand, ['--summary']);
   const now = new Date();

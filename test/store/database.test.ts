@@ -251,6 +251,16 @@ describe('outages', () => {
     });
   });
 
+  test('a certificate that cannot be opened for now is one', () => {
+    const noFiles = Object.assign(new Error("EMFILE: too many open files, open '/ca.pem'"), {
+      code: 'EMFILE',
+    });
+    expect(connectionError(noFiles)).toMatchObject({
+      code: 'unavailable',
+      message: expect.not.stringContaining('sslmode'),
+    });
+  });
+
   test('a statement that takes too long is cancelled', async () => {
     const { rows } = await database.pool.query("select current_setting('statement_timeout') as most");
     expect(rows).toEqual([{ most: '7500ms' }]);

@@ -165,11 +165,13 @@ export class JobRunner {
     this.#contact = since;
     if (this.#isLost) this.#deps.log.info('the database is back');
     this.#isLost = false;
+    this.#failure = undefined;
   }
 
-  /** The database could not be asked; once that has lasted for a while, the log says why. */
+  /** Due work could not be looked for; once the database has not answered for a while, the log says why. */
   recordFailure(error: unknown): void {
     this.#failure = error;
+    this.#deps.log.debug({ err: error }, 'could not look for due work; trying again');
   }
 
   /** Starts no more jobs. Those under way may end or hand over in their time; the others are due at once, for another process. */

@@ -35,7 +35,7 @@ export function pausedMessageButtons(deps: RelayDeps): ButtonHandlers<'send_paus
   };
 }
 
-/** Pauses what waits for a stop of a turn that posts its end; `over` if it has ended, or all came later. */
+/** Pauses what waits, at a stop of a turn that posts its end; `over` if it has ended, or all came later. */
 export async function pauseBehindEnd(
   deps: RelayDeps,
   { turn, person, ts, control }: ControlRequest & { turn: Turn; ts: string; control: string },

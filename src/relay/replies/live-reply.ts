@@ -246,7 +246,7 @@ export class LiveReply {
       if (edited === 'left_out') await this.#messages.markReplaced(part);
       return;
     }
-    // Changed text is replaced. So is a message that begins inside a block: `breakPoint` finds no end for it.
+    // Changed text is replaced. So is a message that begins inside a block: `breakPoint` cannot start there.
     const upTo = displayedUpTo === 'changed' || source?.reopened === true ? from : displayedUpTo;
     const find = () => this.#state.breakPoint(from, upTo);
     const at = await this.#work.deps.rendering.run(this.#turn.workspace, find, this.#pendingEdits.signal);

@@ -269,7 +269,7 @@ export async function resultTables(context: SettledTurnContext): Promise<string[
   return texts.includes('') ? [] : texts;
 }
 
-/** A result's text; '' if the service does not give it: the results do not wait. Throws the lease's reason. */
+/** A result's text; '' if the service does not give it: the results do not wait. Throws if the lease ends. */
 async function readTable(context: SettledTurnContext, result: SizedResult): Promise<string> {
   const { deps, turn, lease } = context;
   try {

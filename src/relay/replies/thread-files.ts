@@ -188,7 +188,7 @@ export class ThreadFiles {
     this.#posts = await posts.ofTurn(this.#turn);
   }
 
-  /** Whether an error is about no more than the file, so that the turn continues without it. */
+  /** Whether the turn may go on without the file after an error. Not without thread, app, store or lease. */
   #mayLeaveOut(error: unknown): boolean {
     if (this.#work.lease.signal.aborted || error instanceof SlackLeaseError) return false;
     if (isThreadUnreachable(error)) return false;

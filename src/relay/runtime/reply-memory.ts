@@ -64,7 +64,7 @@ export class ReplyMemory {
       return !isLimited || this.keep(turn, part, sizeOf(value)) ? { value } : undefined;
     };
     return {
-      /** Reads what the turn keeps; without room, drops it, waits, reads again. Throws if the lease ends. */
+      /** Reads what the turn keeps; without room, drops it, waits, reads again. Throws what these throw. */
       read: async <T>(
         part: Part,
         read: () => Promise<T>,

@@ -60,7 +60,7 @@ export class TurnRow {
     return this.learn(now);
   }
 
-  /** Like `read`; also throws TurnEnded after a stop, or an Interruption if a stopped run passes it on. */
+  /** Like `read`; throws TurnEnded after a stop, and an Interruption after one of the run that passes it on. */
   async readUnlessStopped(store: Store = this.#work.deps.store): Promise<Turn> {
     const now = await this.read(store);
     if (now.stop_requested_at !== null) throw new TurnEnded('cancelled', null);

@@ -54,7 +54,7 @@ interface Column {
 
 /**
  * A file that is searched for altered cells during its upload, if it is a table as text. `remark` says what
- * was found. If the upload began later in the file, `remark` reads its beginning, or says nothing if it cannot.
+ * was found. If the upload did not read the beginning, `remark` does, and says nothing if it cannot.
  */
 export function searchedForAlteredCells(source: UploadSource): {
   source: UploadSource;

@@ -97,7 +97,7 @@ async function newTitle(store: Store, thread: Thread, turn: Turn, { outgoing, ta
   return isCorrection && !(await store.threads.isTaskBegun(turn, taskId)) ? outgoing.title : undefined;
 }
 
-/** Throws TurnEnded, unless the message is frozen. */
+/** Throws TurnEnded or Interruption, unless the message is frozen. */
 async function endUnlessFrozen(row: TurnRow, { state }: Message): Promise<FreezeOutcome> {
   if (state !== 'withdrawn' && isFrozen(await row.readUnlessStopped())) return 'frozen';
   throw new TurnEnded('withdrawn', null);

@@ -22,7 +22,7 @@ const MAX_SEARCH_MS = 20_000;
 /** How far the service's clock may lag behind ours (ms). */
 const MAX_CLOCK_SKEW_MS = 2_000;
 
-/** Whether a message of the thread was frozen to be sent to its task. The service may have refused it since. */
+/** Whether a message of the thread was frozen, for this or a former task. The service may have refused it. */
 export function hasFrozenMessage({ participant_ids }: Thread): boolean {
   return participant_ids.length > 0;
 }

@@ -77,7 +77,7 @@ export function followUpJobs(deps: RelayDeps): JobKind {
 
 /**
  * Checks a task once, and posts what is new. `over` if the turn is gone, its thread has no task now, or the
- * place is closed. `quiet`, too, if the task, thread or workspace cannot be found now.
+ * place is closed and no work goes on. `quiet`, too, if the task, thread or workspace cannot be found now.
  */
 async function checkOnce(
   deps: RelayDeps,

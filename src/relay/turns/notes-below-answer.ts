@@ -51,7 +51,7 @@ export async function notesBelowAnswer(
   return notes;
 }
 
-/** What a new task knows of the thread: quoted words, or a message that was sent again alone. [] if not new. */
+/** What a further task knows of its thread: quoted words, or only a message that was sent again. Else []. */
 async function otherTaskNote({ deps, turn }: TurnContext, resends_turn_id: string | null): Promise<string[]> {
   if (turn.quotation_length > 0) return [strings.conversationQuoted];
   const resent = await resentTurn(deps.store, { workspace: turn.workspace, resends_turn_id });

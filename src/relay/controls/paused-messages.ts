@@ -153,14 +153,13 @@ async function noticeOf({ store }: NoticeDeps, { workspace }: ThreadKey, id: str
 /** Finishes a turn. One that paused its thread finishes only while its notice tells how many messages wait. */
 export async function postPausedNoticeAndFinish(
   deps: NoticeDeps,
-  posts: Pick<IdempotentPosts, 'load' | 'has' | 'post' | 'update'>,
+  posts: Pick<IdempotentPosts, 'load' | 'has' | 'shows' | 'post' | 'update'>,
   turn: Turn,
   { outcome, last }: { outcome: TurnOutcome; last: LastStep },
 ): Promise<void> {
   const finishIfNoPause = (store: Store) => store.turns.finishUnlessPausing(turn, outcome, last);
   if (await finishIfNoPause(deps.store)) return;
   await posts.load();
-  // Nobody knows what the notice of an earlier process tells.
   let countShown = posts.has(NOTICE_PART) ? undefined : 0;
   for (;;) {
     const countOrFinished = await deps.store.transaction(async (store) => {
@@ -178,7 +177,8 @@ export async function postPausedNoticeAndFinish(
     if (notice === undefined) continue;
     if (posts.has(NOTICE_PART)) await posts.update(NOTICE_PART, notice, [asRendered]);
     else await posts.post(NOTICE_PART, notice, 'notice');
-    countShown = countOrFinished;
+    // Nobody knows what a notice tells that an earlier attempt has posted.
+    countShown = posts.shows(NOTICE_PART, notice) ? countOrFinished : undefined;
   }
 }
 

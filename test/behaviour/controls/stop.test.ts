@@ -260,6 +260,21 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     expect(JSON.stringify(post.blocks)).not.toContain('send_paused');
   });
 
+  test('counts where it was written before the bot knew that the thread had been told', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 9000 told, as nobody knew');
+    await growing(channel, root);
+    scene.reply(channel, root, 'counted at once');
+    await slack.settled();
+    slack.faults.add({ call: 'chat.postMessage', about: channel.id, fault: { kind: 'lost' }, times: 1 });
+    scene.reply(channel, root, 'stop');
+    const post = await pausedPost(channel, root);
+    scene.reply(channel, root, 'counted later');
+    await scene.finished(channel, root);
+    expect(post.text).toBe('2 messages are waiting.');
+    expect(scene.replies(channel, root).filter(({ text }) => text.includes('waiting'))).toEqual([post]);
+  });
+
   test('is sent at once where it was written after the stop', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 9000 something else instead');

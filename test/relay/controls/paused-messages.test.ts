@@ -28,21 +28,28 @@ async function pausingTurn(channel: string): Promise<Turn> {
   return turn;
 }
 
-/** A turn's posts, which note what the notice says. One that is there is not posted again. */
-function noticePosts(shown: string[], onShown: () => Promise<unknown>, isPosted = false) {
-  const show = async ({ text }: RenderedMessage) => {
-    shown.push(text);
+/** A turn's posts, which note what the notice says. An earlier one is not posted again, and says anything. */
+function noticePosts(
+  shown: string[],
+  onShown: () => Promise<unknown>,
+  earlier: 'none' | 'posted' | 'intended' = 'none',
+) {
+  let latest: RenderedMessage | undefined;
+  const show = async (message: RenderedMessage) => {
+    latest = message;
+    shown.push(message.text);
     await onShown();
   };
-  let has = isPosted;
+  let has = earlier === 'posted';
   return {
     load: async () => undefined,
     has: () => has,
+    shows: (_part: string, message: RenderedMessage) => latest?.text === message.text,
     update: (_part: string, message: RenderedMessage) => show(message),
     post: async (_part: string, message: RenderedMessage) => {
       if (has) return;
       has = true;
-      await show(message);
+      if (earlier !== 'intended') await show(message);
     },
   };
 }
@@ -53,6 +60,7 @@ test('a process that takes over finds out whether the notice of a pause was post
   const posts = {
     load: async () => undefined,
     has: () => false,
+    shows: () => true,
     update: () => Promise.reject(new Error('Nothing has changed.')),
     post: vi.fn<(part: string) => Promise<void>>(async (part) => {
       await store.posts.record(turn, [{ part, ts: '1700000002.000000' }]);
@@ -67,7 +75,15 @@ test('a process that takes over finds out whether the notice of a pause was post
 test('a process that takes over brings the notice of an earlier process up to date', async () => {
   const turn = await pausingTurn('C2');
   const shown: string[] = [];
-  const posts = noticePosts(shown, async () => undefined, true);
+  const posts = noticePosts(shown, async () => undefined, 'posted');
+  await postPausedNoticeAndFinish({ store, workspace: () => undefined }, posts, turn, end);
+  expect(shown).toEqual([strings.messagesPaused(1)]);
+});
+
+test('a process that takes over brings up to date a notice of which it only finds out that it was posted', async () => {
+  const turn = await pausingTurn('C5');
+  const shown: string[] = [];
+  const posts = noticePosts(shown, async () => undefined, 'intended');
   await postPausedNoticeAndFinish({ store, workspace: () => undefined }, posts, turn, end);
   expect(shown).toEqual([strings.messagesPaused(1)]);
 });

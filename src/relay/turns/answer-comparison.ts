@@ -41,7 +41,7 @@ function wordsOf(turn: Turn): string {
   return unquotedPrompt(turn).replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** Compares a reply with an earlier turn's, by text and tables; undefined if the earlier one is not whole. */
+/** Compares a reply with an earlier one; undefined if that is not whole, or there are no numbers to compare. */
 async function compareAnswersOf(context: TurnContext, earlier: Turn, reply: ReadReply) {
   const { deps, lease } = context;
   const { task_id: taskId, assistant_message_id: replyId } = earlier;

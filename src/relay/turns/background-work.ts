@@ -15,9 +15,9 @@ import type { TurnContext } from './turn-context.ts';
 const POLL_INTERVAL_MS = 2_000;
 
 /**
- * Waits for the task of a settled reply to settle too: results and the next message wait for it. `taskState` is
- * `working` after `maxBackgroundWaitMs`, and `failed` only for a completed reply (`isCompleted`): otherwise
- * a failure is no surprise, and counts as `finished`. `hasWorkedOn`: the task was seen at work after its reply.
+ * Waits for the task of a settled reply to settle too: results and the next message wait for it. `working`: the
+ * task has not settled after `maxBackgroundWaitMs`. `failed`: it failed after a complete reply (`isCompleted`).
+ * After any other reply a failure counts as `finished`. `hasWorkedOn`: it was seen at work after its reply.
  */
 export async function waitForBackgroundWork(
   context: TurnContext,
@@ -55,8 +55,8 @@ export async function postBackgroundNotice(context: TurnContext, isWatched: bool
 }
 
 /**
- * Brings a thread's notices of background work up to date; the last turn's shows `shown` so far. Returns how
- * that work stands; undefined if it has ended, or the last turn has no notice.
+ * Brings a thread's notices of background work up to date. `shown` is the state that the last turn's notice
+ * shows so far. Returns how that work stands; undefined if it has ended, or the last turn has no notice.
  */
 export async function updateBackgroundNotices(
   work: ThreadWork,
@@ -72,7 +72,7 @@ export async function updateBackgroundNotices(
   return isOpen(state) ? state : undefined;
 }
 
-/** Reads how a turn's task works in the background, after sending a stop that the service lacks. */
+/** Sends a stop that the service lacks, then reads how the turn's task stands: `completed` if it is idle. */
 async function readBackgroundState({ deps, lease }: ThreadWork, turn: CheckedTurn, taskId: string) {
   const { signal } = lease;
   await deps.readRate(turn.account_id).acquire(lease);
@@ -82,7 +82,7 @@ async function readBackgroundState({ deps, lease }: ThreadWork, turn: CheckedTur
   return turn.stop_requested_at === null ? 'working' : 'stopping';
 }
 
-/** Says in a thread's notices of background work that nobody watches it, but not in those of ended work. */
+/** Changes a thread's notices of work that has not ended: they say that nobody watches it any more. */
 export async function sayNobodyWatches(work: ThreadWork, turn: CheckedTurn): Promise<void> {
   for (const id of turn.background_turn_ids) await updateBackgroundNotice(work, { ...turn, id }, 'unwatched');
 }
@@ -94,7 +94,7 @@ function isOpen(state: BackgroundState): state is OpenState {
   return state === 'working' || state === 'stopping';
 }
 
-/** Shows a state in a turn's notice. A notice with its last state gets another name. Throws a SlackError. */
+/** Shows a state in a turn's notice. After the last state, no check finds the notice. Throws a SlackError. */
 async function updateBackgroundNotice(work: ThreadWork, turn: TurnLocation, state: BackgroundState) {
   const posts = new IdempotentPosts(work, turn);
   await posts.load();

@@ -76,8 +76,8 @@ export function followUpJobs(deps: RelayDeps): JobKind {
 }
 
 /**
- * Checks a task once, and posts what is new. `over` if the turn is gone, its thread has no task now, or the
- * place is closed and no work goes on. `quiet`, too, if the task, thread or workspace cannot be found now.
+ * Checks a task once, and posts what is new. `over`: the turn is gone, its thread has no task now, or the place
+ * is closed and no work goes on. `quiet`: no work goes on, or task, thread or workspace cannot be found now.
  */
 async function checkOnce(
   deps: RelayDeps,
@@ -119,7 +119,7 @@ async function checkOnce(
   }
 }
 
-/** At the end of a task's checks: notices that still say it works say that nobody watches it any more. */
+/** Has a task's notices that still say that it works say that nobody watches it, once its checks end. */
 async function sayChecksEnded(deps: RelayDeps, job: Job, lease: Lease): Promise<void> {
   const workspace = deps.workspace(job.workspace);
   const { turn_id: turnId } = followUpSchema.parse(job.payload);

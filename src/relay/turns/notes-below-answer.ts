@@ -25,7 +25,7 @@ interface AnswerEnd extends SettledReply, AskedMessage {
   isCancelledInBackground: boolean;
 }
 
-/** Whether a reply that ended in this phase is an answer, even if one that was cut. */
+/** Whether a reply that ended in this phase is an answer: a whole one, or one cut off at its length limit. */
 export function isAnswerPhase(phase: ReplyPhase): boolean {
   return phase === 'done' || phase === 'length';
 }
@@ -45,7 +45,9 @@ export async function notesBelowAnswer(
   const isFirst = isAnswer && (await deps.store.channels.claimNotice(turn, 'introduction'));
   if (isFirst) notes.push(strings.automatedNotice);
   notes.push(...(await readOptional(context, () => readSystemMessages(context))));
+  // Nobody expects more of an answer that was stopped.
   if (!isReplySettled && phase !== 'cancelled') notes.push(strings.answerNeverEnded);
+  // If a person stopped it, the phase is `cancelled`, and the reply says who.
   if (isCancelledInBackground && phase === 'done') notes.push(strings.backgroundNotices.cancelled);
   if (isAnswer && context.stopSignal.aborted) notes.push(strings.finishedUnstopped);
   return notes;
@@ -62,7 +64,7 @@ async function otherTaskNote({ deps, turn }: TurnContext, resends_turn_id: strin
 /** Characters of all notes below the answer: more than a message shows. */
 const MAX_NOTES_LENGTH = 10_000;
 
-/** Reads notes that an answer can do without: [] if they are refused, or the service keeps failing. */
+/** Reads notes that an answer can do without: [] if Slack fails, or the service refuses or keeps failing. */
 async function readOptional(context: TurnContext, read: () => Promise<string[]>): Promise<string[]> {
   const { deps, lease, turn } = context;
   const isRefused = (error: unknown) =>

@@ -20,7 +20,7 @@ export function prepareSharedChannelNotice(context: TurnContext): () => Promise<
   };
 }
 
-/** Explains once in a direct conversation that a message at its top after a finished task begins another. */
+/** Explains once in a direct conversation, after a task has ended, that a message at the top begins another. */
 export async function postNewTaskNotice(context: TurnContext): Promise<void> {
   const { deps, workspace, turn } = context;
   if (!isDirectChannel(turn.channel) || turn.message_ts !== turn.thread_ts) return;

@@ -50,7 +50,7 @@ async function remindOrTakeBack(work: ThreadWork, wait: PersonWait): Promise<Job
   return 'done';
 }
 
-/** Deletes the reminder, if one may be there. A wait that is over is recorded so: it never opens again. */
+/** Deletes the reminder, if one may be there. Records the end of a wait, so that it never opens again. */
 async function takeBack({ store }: RelayDeps, wait: PersonWait, posts: IdempotentPosts): Promise<void> {
   if (wait.reminder !== null) {
     await posts.findUnknown(REMINDER_PART);
@@ -59,7 +59,7 @@ async function takeBack({ store }: RelayDeps, wait: PersonWait, posts: Idempoten
   if (!wait.is_open && wait.waits_for !== null) await store.personWaits.end(wait, wait.waits_for);
 }
 
-/** Posts the reminder, unless the wait ends before the call. Returns whether the thread has the reminder. */
+/** Posts the reminder, if it is wanted and the wait lasts until the call. Returns whether the thread has it. */
 async function remind({ deps, workspace }: ThreadWork, wait: PersonWait, posts: IdempotentPosts) {
   if (!mayRemind(wait)) return false;
   const person = isDirectChannel(wait.channel) ? undefined : wait.asked_by;

@@ -56,7 +56,7 @@ export async function followReply(
   }
 }
 
-/** Shows in the reply what becomes of messages for its run, and adds the name of each one's writer. */
+/** What shows in the reply which messages its run gets, and adds the names of their writers to `writers`. */
 function showPassingOn(context: TurnContext, writers: Set<string>, showAskers: () => void): PassOnListener {
   const { deps, state } = context;
   // A button may have made the message, to answer the plan that the run asks about.
@@ -89,7 +89,7 @@ async function findAndMakeReader(context: TurnContext, knownId: string | undefin
   return context.makeReader(message, replyId);
 }
 
-/** Shows who answered the reply's plan with a button, and how, if it is a plan and somebody has. */
+/** Shows who answered a plan with a button, and how. Does nothing if the reply is no plan. */
 async function showPlanAnswer({ deps, turn, state }: TurnContext): Promise<void> {
   if (state.known.plansFirst) state.update({ buttonUse: await buttonUse(deps, turn) });
 }
@@ -124,6 +124,7 @@ async function showSettledReply(
   await context.reply.showFinalText();
   const isTaskWorking = taskState === 'working' && isAnswerPhase(phase);
   const { remindMs } = deps.settings;
+  // A plan waits for its answer from now on; one whose task still works does not wait yet.
   const quietMs = 0;
   if (phase === 'done' && state.isOpenPlan && !isTaskWorking)
     await context.withRetry(() => deps.store.personWaits.begin(turn, PLAN_WAIT, quietMs, remindMs));

@@ -9,7 +9,7 @@ import { settleSends } from '../sending/delivery.ts';
 /** Runs a step, and retries it after transient errors. */
 type Retry = <T>(step: () => Promise<T>) => Promise<T>;
 
-/** With more attempts than this, a turn does not look for its message: the look may end its processes. */
+/** After more attempts than this, a turn does not look for its message: the look itself may crash processes. */
 const MAX_LOOKS = 10;
 
 /**
@@ -30,11 +30,11 @@ export async function cancelRunInDoubt(work: ThreadWork & { row: TurnRow }, retr
       deps.log.warn({ err, turn: turn.id }, 'a turn ends while nobody knows whether its message was sent');
     });
   }
-  if (isAtService(row.turn) || (isSendInDoubt(row.turn) && turn.stop_requested_at !== null))
-    await cancelRun(deps, row.turn, retry);
+  const isStoppedInDoubt = isSendInDoubt(row.turn) && turn.stop_requested_at !== null;
+  if (isAtService(row.turn) || isStoppedInDoubt) await cancelRun(deps, row.turn, retry);
 }
 
-/** Cancels the task of a turn's thread. One that is gone, has ended or cannot be stopped is left. */
+/** Cancels the task of a turn's thread. One that is gone, has nothing to stop or refuses to stop is left. */
 export async function cancelRun(deps: RelayDeps, turn: Turn, retry: Retry): Promise<void> {
   const { account_id, task_id: taskId } = await deps.store.threads.getOrThrow(turn);
   if (taskId === null) return;

@@ -21,7 +21,7 @@ import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { TurnRow } from '../runtime/turn-row.ts';
 import type { AllowedMessage } from '../sending/next-message.ts';
 
-/** What a turn began with, if it began in this run. */
+/** What a turn began with, if no earlier attempt began it. */
 export interface BegunWork {
   message: AllowedMessage;
   thread: Thread;
@@ -36,11 +36,11 @@ export class TurnContext implements ThreadWork {
   readonly job: Job;
   readonly state: ReplyState;
   readonly reply: LiveReply;
-  /** The statement that finished the turn has also ended the job of this run. */
+  /** The statement that finished the turn has also ended its job. */
   isJobDone = false;
-  /** What the turn began with, until its message is at the service; undefined if it began in another run. */
+  /** What the turn began with, as long as its message is unsent. Undefined if an earlier attempt began it. */
   begun: BegunWork | undefined;
-  /** The thread as it was when the turn began or its message was sent: what a run of hours needs of it. */
+  /** The part of the thread that is kept for hours, as it was when the turn began or its message was sent. */
   #thread: Pick<Thread, 'participant_ids' | 'task_model'> | undefined;
   readonly row: TurnRow;
   readonly #stopController = new AbortController();
@@ -50,7 +50,7 @@ export class TurnContext implements ThreadWork {
   /** The task that the message was sent to: it stays the same. */
   #task: { account_id: string; taskId: string } | undefined;
   #passingOn: PassingOn | undefined;
-  /** What the run waits for a person to answer, as recorded. The wait for a plan's answer comes later. */
+  /** What the run waits for a person to answer, as recorded. A plan waits for its answer after the run. */
   #wait: string | undefined;
 
   constructor({ deps, workspace, lease }: ThreadWork, turn: Turn, begun: BegunWork | undefined, job: Job) {
@@ -90,6 +90,7 @@ export class TurnContext implements ThreadWork {
   withRetry<T>(step: () => Promise<T>): Promise<T> {
     const about = { turn: this.turn.id };
     const onWait = (waitCause: WaitCause | undefined) => this.state.update({ waitCause });
+    // "Gone", "refused" or nothing readable counts only after a while: a longer one if the task still answers.
     const waitIfDoubtful = async (error: unknown) => {
       // Until the thread's task is known, the workspace's account is the one that a task would get.
       const account = this.#task?.account_id ?? this.deps.accountOf(this.turn.workspace);
@@ -203,7 +204,7 @@ export class TurnContext implements ThreadWork {
     return this.#passingOn;
   }
 
-  /** Looks for a message to pass on: at once, or only if the run pauses. False if none is looked for now. */
+  /** Looks for a message to pass on: at once, or only if the run pauses. Whether a look is under way then. */
   passOn(when: PassOnTime): boolean {
     const pause = when === 'at_once' ? ASKED_FOR : this.state.silence.pauseAfter(this.deps.settings.passOnMs);
     return pause !== undefined && this.#passingOn?.startNext(pause) === true;

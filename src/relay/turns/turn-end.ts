@@ -72,7 +72,7 @@ async function tellAskerOfEnd(context: TurnContext, hasResults: boolean): Promis
   await context.withRetry(() => context.reply.posts.postNotice(END_PART, line));
 }
 
-/** Ends a turn before its reply has settled; the thread shows why. */
+/** Ends a turn before its reply has settled; the thread shows why. An edited message may wait again instead. */
 export async function endEarly(context: TurnContext, error: unknown): Promise<void> {
   const { deps, turn, reply, state } = context;
   const { task_id } = await context.thread();
@@ -184,7 +184,7 @@ export function countTools({ blocks }: Pick<ReadReply, 'blocks'>): Record<string
 /** Which of them the service has: the task of the turn's thread, and the turn's message. */
 type StateAtService = { task: boolean; message: boolean };
 
-/** How a permanent error ends a turn. The thread shows `sentence` and `offer`; null: no reply at all. */
+/** How a permanent error ends a turn, and what it shows; null: no reply, unless people stopped the turn. */
 export function outcomeOfError(
   error: unknown,
   atService: StateAtService,
@@ -194,6 +194,7 @@ export function outcomeOfError(
   if (error instanceof AccountGone) return { outcome: 'refused', sentence: strings.accountChanged };
   if (error instanceof AgentError) return { outcome: 'refused', sentence: failureSentence(error, atService) };
   if (error instanceof PayloadRefusedError) return { outcome: 'abandoned', sentence: strings.answerRefused };
+  // What Slack failed at for too long, or an error that nobody foresaw.
   return { outcome: 'abandoned', sentence: strings.retriesExhausted };
 }
 

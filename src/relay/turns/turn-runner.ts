@@ -38,14 +38,14 @@ export class TurnRunner {
     this.#running.get(turn.id)?.requestStop();
   }
 
-  /** Has a thread's run in this process look for a message to pass on. False if none is looked for now. */
+  /** Has the turn that this process runs in a thread look for a message to pass on. Whether it does so now. */
   passOn(thread: ThreadKey, when: PassOnTime): boolean {
     const name = threadKeyText(thread);
     const context = [...this.#running.values()].find(({ turn }) => threadKeyText(turn) === name);
     return context?.passOn(when) ?? false;
   }
 
-  /** Runs the open turn of a job's thread, or its next one. Then the job runs again, unless nothing waits. */
+  /** Runs the open turn of a job's thread, or its next one; the job runs again while more waits. */
   async run(job: Job, lease: RenewableLease): Promise<JobOutcome> {
     const deps = this.#deps;
     const { workspace: id, channel, thread_ts } = job;
@@ -56,7 +56,7 @@ export class TurnRunner {
       return { inMs: LOOK_AGAIN_MS };
     }
     const { uninstalled } = workspace;
-    // Without the app no call succeeds: the turn ends here before its next step, and waits.
+    // Without the app no call succeeds: this process leaves the turn before its next step, and it waits.
     const drain = () => lease.drain();
     if (uninstalled.aborted) drain();
     uninstalled.addEventListener('abort', drain);
@@ -76,7 +76,7 @@ export class TurnRunner {
     }
   }
 
-  /** Runs a turn, which is in `#running` meanwhile. After some time, earlier attempts count no more. */
+  /** Runs a turn, which is in `#running` meanwhile. Once it proves stable, earlier attempts count no more. */
   async #runTurn(context: TurnContext, thread: ThreadKey): Promise<void> {
     const { store, log, replyMemory } = this.#deps;
     const turn = turnLocationOf(context.turn);
@@ -109,17 +109,17 @@ export class TurnRunner {
       open === undefined ? await askedBy(row.started_by, () => beginNextTurn(work, row)) : undefined;
     const turn = open === undefined ? begun?.turn : await takeOver(work, open);
     if (turn === undefined) return undefined;
-    const { task_id } = row;
     // Every log line about the turn names its thread and task.
-    const log = deps.log.child({ ...thread, ...(task_id === null ? {} : { task: task_id }) });
+    const log = deps.log.child({ ...thread, ...(row.task_id === null ? {} : { task: row.task_id }) });
     log.info({ turn: turn.id, attempts: turn.attempts }, 'turn started');
+    // Others wait beside this turn's message; of a turn that was taken over, nobody has counted them.
     if (begun === undefined || begun.message.waiting_count > 1) markWaiting(deps, thread);
     const logged = { ...work, deps: { ...deps, log } };
     return new TurnContext(logged, turn, begun && { ...begun, thread: row }, job);
   }
 }
 
-/** Counts another attempt at an open turn. After several, the turn waits first: it may crash again. */
+/** Counts another attempt at an open turn. After several, waits first: the turn may crash this process, too. */
 async function takeOver(work: ThreadWork, open: Turn): Promise<Turn> {
   if (open.attempts >= SUSPECT_ATTEMPTS) {
     const { first, most } = SUSPECT_DELAY_MS;
@@ -128,7 +128,7 @@ async function takeOver(work: ThreadWork, open: Turn): Promise<Turn> {
   return work.deps.store.turns.countAttempt(open);
 }
 
-/** Begins the thread's next turn. Leaves out messages beyond a quota; undefined if no other waits. */
+/** Begins the thread's next turn. Leaves out messages that a quota refuses; undefined if no other may go. */
 async function beginNextTurn(work: ThreadWork, thread: ThreadWithWork) {
   const { orphanReplies, backfills } = work.deps.store;
   // Replies whose events overtook the thread's first mention are asked for first: what waits is held meanwhile.
@@ -212,7 +212,7 @@ async function withAgentSession<T>(
 /** A turn is poisoned after more takeovers than this without a step, over more than this time (ms). */
 const MAX_ATTEMPTS = 5;
 const POISONED_AFTER_MS = 600_000;
-/** After so many attempts, the next wait first, doubling (ms). A process that ends in a wait counts none. */
+/** After so many attempts, each waits first, doubling (ms): a process that ends in the wait counts none. */
 const SUSPECT_ATTEMPTS = 4;
 const SUSPECT_DELAY_MS = { first: 1_000, most: 32_000 };
 /** A turn that has run for this long (ms) has proven stable. */

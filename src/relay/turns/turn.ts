@@ -110,7 +110,7 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | 'an
   const atBegin = { thread: begun?.thread, message: isAlone ? message : undefined };
   const sender = new Sender(context, { ...atBegin, channelSettings });
   await endTurnIfFilesOnly(context, context.turn, message, sender);
-  // A message that may have been sent is looked for before the stop counts.
+  // A message that surely was not sent need not be looked for: a stop counts at once.
   if (!isSendInDoubt(context.turn)) context.stopSignal.throwIfAborted();
   // An earlier process was ending the turn, and may have offered to try again.
   if (message.state === 'closed') throw new TurnEnded('abandoned', strings.retriesExhausted);
@@ -146,7 +146,7 @@ async function withRestIfEmpty(context: TurnContext, arrived: WholeMessage): Pro
 /** What answers a message: its own reply, or a run that got it. `not_sought`: `followReply` looks for it. */
 type OwnReply = { kind: 'not_sought' } | { kind: 'answered_by_run' } | { kind: 'found'; replyId: string };
 
-/** Waits for a passed-on message's own reply; for less time after a stop, or if a later message waits. */
+/** Looks for a passed-on message's own reply, for less time after a stop or if a later message waits. */
 async function findOwnReply(context: TurnContext): Promise<OwnReply> {
   const { deps, turn, stopSignal } = context;
   if (!seeksOwnReply(turn)) return { kind: 'not_sought' };

@@ -29,7 +29,7 @@ export function messageButtons(
     return claimAndSend(deps, press, control, unlessWrittenSince(strings.planAnswers[control]), record);
   };
   return {
-    /** Asks the agent to continue an answer that was cut off at the length limit: its last one. */
+    /** Asks the agent to continue its answer, cut off at the length limit, unless people have written since. */
     continue: (press) => claimAndSend(deps, press, 'continue', unlessWrittenSince(strings.continueMessage)),
     /** Resends the message of a failed or stopped turn, with its files, whatever was written since. */
     retry: (press) =>
@@ -51,7 +51,7 @@ export function messageButtons(
         const text = replacementRequest(checks ?? {});
         return text === undefined ? 'unknown' : { content: { text } };
       }),
-    /** These answer a plan that waits for approval, unless somebody has answered it. */
+    /** These answer a plan that waits for approval, unless people have written since. */
     go_ahead: answerPlan('go_ahead'),
     stop_here: answerPlan('stop_here'),
   };
@@ -60,7 +60,7 @@ export function messageButtons(
 /**
  * Sends the message that `messageFor` makes, and claims the button, which works once. `messageFor` returns
  * `unknown` if what it needs is not kept, or says why it is too `late`. The message with the button then says
- * who used it, or why it is late.
+ * who used it, or why it is late. `over` if the button was used before, or it is too late.
  */
 async function claimAndSend(
   deps: RelayDeps,

@@ -57,7 +57,7 @@ export class PassingOn {
     this.#options = options;
   }
 
-  /** Looks for a message to pass on, in a `pause` or because people ask. False if none is looked for now. */
+  /** Looks for a message to pass on, in a `pause` or as people ask. Returns whether a look is under way. */
   startNext(pause: string): boolean {
     if (this.#hasEnded || this.#exhaustedPauses.includes(pause)) return false;
     if (this.#passing !== undefined) return this.#isSeeking;
@@ -67,7 +67,7 @@ export class PassingOn {
     return true;
   }
 
-  /** Passes one message on, then no other in this pause. One that fails, as is logged, gets a turn next. */
+  /** Passes a message on, and no other in this pause. If that fails, logs it: the message's turn comes next. */
   async #passOnInPause(pause: string): Promise<void> {
     const { lease, deps } = this.#work;
     const { stopSignal } = this.#options;
@@ -82,6 +82,7 @@ export class PassingOn {
       this.#exhaust(pause);
       const failure = 'passing a message on to the silent run failed; it gets its own turn next';
       deps.log.warn({ err: error, turn: this.#turn.id }, failure);
+      // Their notes say that the messages wait again: people may ask once more.
       await this.#endUrgency().catch(() => undefined);
     } finally {
       stopSignal.removeEventListener('abort', this.#cancel);
@@ -103,7 +104,7 @@ export class PassingOn {
     return this.#isOver || this.#options.stopSignal.aborted;
   }
 
-  /** Passes one message on, if there is one. `used_up`: the agent gets no other in the same pause. */
+  /** Passes a message on. `used_up`: no other in the same pause. `open`: none was found, or it ended unsent. */
   async #passOnNext(signal: AbortSignal): Promise<'used_up' | 'open'> {
     this.#isSeeking = true;
     const turn = await this.#nextTurn().finally(() => {
@@ -111,7 +112,7 @@ export class PassingOn {
     });
     if (turn === undefined) return 'open';
     const sending = this.#sending(turn, signal);
-    // Before the call: the run may go on before the service has answered it.
+    // Read before the call: the run may go on before the service answers the call.
     const before = this.#options.progress();
     try {
       // A channel's settings only shape a new task; this one exists.
@@ -128,11 +129,15 @@ export class PassingOn {
     return 'used_up';
   }
 
-  /** Ends the turn of an unsent message: `used_up` if that waits again. Throws what leaves the turn open. */
+  /**
+   * Ends the turn of an unsent message. Returns how the pause stands: `used_up` if the run takes no message
+   * now, so that this one waits again; else `open` for another one. Throws the error if the turn stays open.
+   */
   async #endAfter(turn: Turn, row: TurnRow, error: unknown): Promise<'used_up' | 'open'> {
     const { deps, lease } = this.#work;
     // Without the lease the turn may belong to the process that has the thread now.
     if (lease.remainingMs() <= 0) throw error;
+    // A message that may be at the service must not wait again.
     if (isInterruption(error, 'not_accepting') && !row.needsSearch) {
       await this.#requeueAndShow(turn);
       return 'used_up';
@@ -150,7 +155,7 @@ export class PassingOn {
     return 'open';
   }
 
-  /** Ends a turn that can send nothing, and tells who wrote it; a message that was edited since waits again. */
+  /** Ends a turn that can send nothing, and tells the writer. A message that was edited since waits again. */
   async #refuse(row: TurnRow, messageAsRead: WholeMessage, { outcome, sentence }: TurnEnded): Promise<void> {
     const { deps } = this.#work;
     const { turn } = row;
@@ -179,19 +184,19 @@ export class PassingOn {
     inBackground(mark(), deps.log, 'could not mark a message that a run got');
   }
 
-  /** Passes on nothing more in this pause. People may ask to send a message any number of times. */
+  /** Passes on nothing more in this pause. `ASKED_FOR` is no pause: people may ask any number of times. */
   #exhaust(pause: string): void {
     if (pause !== ASKED_FOR) this.#exhaustedPauses.push(pause);
   }
 
-  /** Lets messages that were to be sent now wait like others. Their notes say so: people may ask again. */
+  /** Lets messages that were to be sent now wait like others. */
   async #endUrgency(): Promise<void> {
     // After a stop or the run's end, the thread's next turns take urgent messages first.
     if (this.#hasEnded) return;
     await this.#work.deps.store.messages.endUrgency(this.#turn);
   }
 
-  /** The turn that an earlier process began to pass on, or a new one; undefined if nothing can go now. */
+  /** The turn that an earlier attempt began to pass on, or a new one; undefined if nothing can go now. */
   async #nextTurn(): Promise<Turn | undefined> {
     const { store } = this.#work.deps;
     const begunTurn = await store.turns.unfinishedPassedOn(this.#turn);
@@ -205,7 +210,7 @@ export class PassingOn {
     return beginTurnOrRefuse(this.#work, nextTurnId(), message, this.#turn.id);
   }
 
-  /** What a sender of the turn's message needs. Without `state`: the run's reply shows no progress of it. */
+  /** What a sender of the turn's message needs. Without `state`: the run's reply does not show its uploads. */
   #sending(turn: Turn, stopSignal: AbortSignal): SendingTurn {
     const { deps, workspace, lease } = this.#work;
     const retrying = { about: { turn: turn.id }, wake: stopSignal };

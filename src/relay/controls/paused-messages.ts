@@ -35,7 +35,7 @@ export function pausedMessageButtons(deps: RelayDeps): ButtonHandlers<'send_paus
   };
 }
 
-/** Pauses what waits, at a stop of a turn that posts its end; `over` if it has ended, or all came later. */
+/** Pauses what waits behind a turn that posts its end. `over` if that has ended, or all came after the stop. */
 export async function pauseBehindEnd(
   deps: RelayDeps,
   { turn, person, ts, control }: ControlRequest & { turn: Turn; ts: string; control: string },
@@ -54,7 +54,7 @@ export async function pauseBehindEnd(
   });
 }
 
-/** Updates a paused thread's notice once a message came or went, or ends the pause. Throws a SlackError. */
+/** Updates a paused thread's notice after a message came or went, or ends the pause. Throws a SlackError. */
 export async function updatePauseAfter(deps: RelayDeps, outcome: InboxOutcome, message: MessageKey) {
   if (outcome.kind === 'withdrawn') await updatePausedNotice(deps, message);
   if (outcome.kind !== 'admitted' || !outcome.isPaused) return;
@@ -83,12 +83,12 @@ async function endPauseIfOnly(deps: RelayDeps, thread: ThreadKey, message: Messa
   else await updatePausedNotice(deps, message);
 }
 
-/** Updates the notice of the paused thread that a message is in; with nothing left, the pause ends. */
+/** Updates the notice of the paused thread that a message is in. Ends the pause if no message waits. */
 async function updatePausedNotice(deps: NoticeDeps, key: MessageKey): Promise<void> {
   const message = await deps.store.messages.get(key);
   const turnId = message && (await deps.store.pausedThreads.pausedBy(message));
   if (message === undefined || turnId === undefined) return;
-  // A notice that is being posted is brought up to date by the run that posts it.
+  // A notice that is being posted is brought up to date by the process that posts it.
   if ((await noticeOf(deps, message, turnId))?.state === 'intended') return;
   const count = await countPausedOrResume(deps, message, turnId);
   await editNotice(deps, message, turnId, () => renderNotice(deps, message, turnId, count));

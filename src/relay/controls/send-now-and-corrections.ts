@@ -23,7 +23,7 @@ import type { PassOnTime } from './messages-during-a-run.ts';
 import { noteIfPaused, updatePausedNoticeSoon } from './paused-messages.ts';
 import type { StopControl } from './stop-control.ts';
 
-/** Has a thread's run in this process look for a message to pass on. False if none is looked for now. */
+/** Has the turn that this process runs in a thread look for a message to pass on. Whether it does so now. */
 type PassOn = (thread: ThreadKey, when: PassOnTime) => boolean;
 type SendPaused = ButtonHandlers<'send_paused'>['send_paused'];
 
@@ -39,7 +39,7 @@ export async function offerSendNow(
   const { messages, turns } = deps.store;
   if (await messages.hasEarlierWaiting(outcome.thread, writer.person, ts)) return;
   const open = await turns.open(outcome.thread);
-  // It has no run to send to or to stop: that has ended, or its message went to an earlier turn's run.
+  // The open turn has no run to send to or stop: its run has ended, or its message went to an earlier turn's.
   const endsSoon = open !== undefined && (hasSettled(open) || seeksOwnReply(open));
   if (endsSoon) return;
   const note = noteWithButtons(strings.messageQueued, ['send_now', 'send_instead'], ts);
@@ -182,6 +182,7 @@ async function permittedMessage(deps: RelayDeps, press: MessagePress, control: s
   const { workspace, channel, messageTs: ts, person } = press;
   const message = await deps.store.messages.get({ workspace, channel, ts });
   if (message === undefined) return 'unknown';
+  // A message may have no turn yet: who wrote it counts as who asked.
   const use = useOnTurn({ ...message, asked_by: message.user_id }, person, control);
   return (await mayUseControl(deps, use)) ? message : 'refused';
 }

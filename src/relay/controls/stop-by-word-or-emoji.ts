@@ -75,7 +75,7 @@ export class StopTriggers {
     const stop = { person, ts, control: 'session_stop' };
     const outcome = await this.#stopThread({ workspace, channel, thread_ts }, stop);
     this.#tellPerson(trigger, thread_ts, outcome);
-    // Slack leaves the session's state to the app: a stopped turn sets it at its end.
+    // Slack leaves the session's state to the app. If no turn stops, none sets the state at its end.
     const sessions = this.#deps.workspace(workspace)?.sessions;
     if (sessions !== undefined && (outcome === 'nothing' || outcome === 'over')) {
       const active = sessions.setStatus({ channel, threadTs: thread_ts }, 'active');
@@ -92,7 +92,7 @@ export class StopTriggers {
     trySendEphemeral(this.#deps, target, strings.stopTriggerReplies[outcome]);
   }
 
-  /** Stops the turn of the message or reply with the reaction, or withdraws a message that still waits. */
+  /** Stops the turn of the message or reply with the stop emoji, or withdraws a message that still waits. */
   async #stopByReaction(trigger: ReactionTrigger): Promise<StopOutcome> {
     const { workspace, channel, person, ts, target, name } = trigger;
     if (name !== STOP_REACTION) return 'ignored';
@@ -106,12 +106,13 @@ export class StopTriggers {
     if (turn !== undefined)
       return this.#stopControl.requestStop({ workspace, channel, turnId: turn.id, person, ts, control });
     if (message?.state !== 'waiting') return 'ignored';
+    // It has no turn yet: who wrote it counts as who asked.
     const use = useOnTurn({ ...message, asked_by: message.user_id }, person, control);
     if (!(await mayUseControl(this.#deps, use))) return 'refused';
     return (await store.messages.withdraw(key)) ? 'withdrawn' : 'over';
   }
 
-  /** Of the turns that post now, the one in whose thread Slack has our post `ts`. Throws a SlackError. */
+  /** Of the turns that post now, the one whose thread has our post `ts`, if any. Throws a SlackError. */
   async #turnPosting({ workspace, channel, ts }: MessageKey): Promise<Turn | undefined> {
     const slack = this.#deps.workspace(workspace);
     const signal = timeLimit(this.#deps.settings.lookupMs);
@@ -124,7 +125,7 @@ export class StopTriggers {
 
   /**
    * Stops what a thread works on. If that turn is over before the stop, the next waiting message's turn may
-   * begin, and is stopped; `over` if none does. With nothing at work, reminders of a plan that waits end.
+   * begin, and is stopped; `over` if none does. `nothing` if no turn is found; a plan's reminders end then.
    */
   async #stopThread(thread: ThreadKey, stop: ThreadStopRequest): Promise<StopOutcome> {
     const { workspace, channel } = thread;
@@ -156,7 +157,7 @@ export class StopTriggers {
     return location && this.#beginNextTurn(location, stop);
   }
 
-  /** Begins the next message's turn for the stop, which then sends nothing; undefined for a later message. */
+  /** Begins the next message's turn, so that the stop ends it unsent; undefined if only later messages wait. */
   async #beginNextTurn(thread: ThreadKey, { person, ts, control }: ThreadStopRequest) {
     const next = await this.#deps.store.messages.nextWaiting(thread);
     if (next === undefined || !isEarlierTs(next.ts, ts)) return undefined;

@@ -84,7 +84,7 @@ export class StopControl {
     if (!(await mayUseControl(this.#deps, useOnTurn(toStop, person, control)))) return notStopped('refused');
     const recording = this.#recordRequest(toStop, request, isBackground);
     const isTakenOver = (error: unknown) => isInterruption(error, 'taken_over');
-    // Neither stops nor sends: the turn is over, or another press has sent what `instead` would send.
+    // Undefined if the turn is over, or another press has sent what `instead` would send.
     const recorded = await recording.catch(valueIf(undefined, isTakenOver));
     if (recorded === undefined) return notStopped('over');
     const { kind, turn, sent } = recorded;
@@ -111,7 +111,7 @@ export class StopControl {
 
   /**
    * Records a stop. The first one of a turn at work pauses what waits, unless `instead` sends it. Undefined if
-   * it comes too late; throws an Interruption if `instead` sends nothing.
+   * the turn is over; throws an Interruption if `instead` sends nothing.
    */
   async #recordRequest(known: Turn, { person, ts, instead }: StopRequest, isBackground: boolean) {
     const { workspace, id, channel, thread_ts } = known;
@@ -124,6 +124,7 @@ export class StopControl {
       );
       // Also after somebody else's stop: these messages go next.
       const sent = recorded && (await instead?.(store, trx));
+      // Another press has sent them, or they are gone: the stop must not be recorded either.
       if (sent?.length === 0) throw new Interruption('taken_over');
       // The thread's notice about background work, or its reminder, changes at once.
       const kind = isBackground ? JOB_KIND.followUp : JOB_KIND.reminder;
@@ -156,7 +157,7 @@ export class StopControl {
   }
 }
 
-/** Sends a recorded stop to the service, if it is open. A refusal is final. Throws other AgentErrors. */
+/** Sends a recorded stop that the service does not know yet. A refusal is final. Throws other AgentErrors. */
 export async function sendStop(
   { store, log, agent: agentOf }: Pick<RelayDeps, 'store' | 'log' | 'agent'>,
   turn: Turn,
@@ -184,7 +185,7 @@ export async function sendStop(
   await store.stopRequests.markSent(turn, force ? 'forced' : 'graceful');
 }
 
-/** Cancels a reply at work (its task, if forced); without such a reply the task, if our message is its last. */
+/** Cancels a reply at work, or its task if forced. Without one: the task, unless a later message has it. */
 async function cancelAtService(
   agent: AgentClient,
   taskId: string,

@@ -21,7 +21,7 @@ import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { sendEphemeral } from '../runtime/private-notices.ts';
 import { noteIfPaused, updatePausedNoticeSoon } from './paused-messages.ts';
 
-/** The buttons that send an unsent reply, or it and its thread's later ones, or no later ones any more. */
+/** The buttons that send an unsent reply, send it and the thread's later ones, or end the sending of these. */
 export function unsentReplyButtons(
   deps: RelayDeps,
 ): ButtonHandlers<'send_reply' | 'keep_listening' | 'stop_listening'> {
@@ -59,7 +59,7 @@ export async function tellOfUnsentReply(
   });
 }
 
-/** Sends the reply of the person who presses. It waits in its thread like any other. */
+/** Sends the reply of the person who presses: it waits in its thread like any other. `over` if sent before. */
 async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlOutcome | PressAnswer> {
   const thread = threadOf(press);
   if (thread === undefined) return 'unknown';
@@ -105,8 +105,7 @@ async function setListening(
     if (!(await within.threads.setListensToAll(thread, listensToAll))) return false;
     await within.audit.add({ ...thread, kind: 'setting', user_id: person, details: { control } });
     const payload = { every_reply: listensToAll };
-    const notice = { ...thread, kind: JOB_KIND.channelNotice, key: randomUUID(), person, payload };
-    await within.jobs.add(notice);
+    await within.jobs.add({ ...thread, kind: JOB_KIND.channelNotice, key: randomUUID(), person, payload });
     return true;
   });
   if (!isChanged) return 'over';

@@ -23,7 +23,7 @@ export const shownMessageSchema = z.looseObject({
  * Takes the buttons that work once from our message `ts`, which then says who used one, or if nobody has, that
  * it is too `late`; without `late` it stays as it is. First waits, for 10 s at most, while the message that the
  * button made may be refused. `message` is what ours shows; left out, that is read from Slack. A reply that
- * still grows is left alone, because its run shows the use. Throws a SlackError.
+ * still grows is left alone, because its turn shows the use. Throws a SlackError.
  */
 export async function showButtonUse(
   deps: Pick<RelayDeps, 'store' | 'workspace'>,
@@ -33,7 +33,7 @@ export async function showButtonUse(
   late?: string,
 ): Promise<void> {
   // While the button's message waits, it may be refused over its writer's quota, which gives the button back.
-  const mayBeRefused = async () => (await useOf(deps, turn, claim))?.message?.state === 'waiting';
+  const mayBeRefused = async () => (await pressedMessageOf(deps, turn, claim))?.message?.state === 'waiting';
   for (let looks = 0; looks < MAX_LOOKS && (await mayBeRefused()); looks += 1)
     await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
   const latest = await deps.store.turns.get(turn.workspace, turn.id);
@@ -63,14 +63,14 @@ export async function buttonUse(
   turn: Pick<Turn, 'workspace' | 'id'>,
   claim: ButtonClaim = 'button_message_ts',
 ): Promise<string | undefined> {
-  const use = await useOf(deps, turn, claim);
+  const use = await pressedMessageOf(deps, turn, claim);
   if (use === undefined) return undefined;
   const who = await actorName(deps, { workspace: turn.workspace, person: use.message?.user_id ?? '' });
   return strings.buttonUsed(who, claim === 'sources_message_ts' ? 'replace_sources' : buttonOf(use.message));
 }
 
-/** The message that a button of a turn made, as far as it is known; undefined if nobody has used one. */
-async function useOf(
+/** The `message` that a button of a turn made, if it is kept; undefined if nobody has used the button. */
+async function pressedMessageOf(
   { store }: Pick<RelayDeps, 'store'>,
   { workspace, id }: Pick<Turn, 'workspace' | 'id'>,
   claim: ButtonClaim,

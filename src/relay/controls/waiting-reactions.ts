@@ -25,7 +25,7 @@ export function waitingReactionJobs(deps: RelayDeps): JobKind {
       const reaction = { channel, ts, name: WAITING_EMOJI };
       const isWaiting = () => messages.waitsForTurn({ workspace, channel, ts });
       if (await isWaiting()) {
-        // With an intent, an earlier run may have failed to add it.
+        // While the intent to add it stands, an earlier attempt may have failed to.
         const isSurelyThere = payload.added === true && intendedAt === null;
         if (isSurelyThere) return { inMs: LOOK_AGAIN_MS };
         if (!(await jobs.intend(job, { added: true }))) return 'later';

@@ -5,7 +5,7 @@ import { type Lease, waitWithLease } from './lease.ts';
 /** After this many permits in a row for due reads, another read gets one. */
 const MAX_DUE_IN_A_ROW = 3;
 
-/** When a read may come (as `performance.now()`): not before a time or, as an edit waits for it, until another one. */
+/** When a read may come (`performance.now()`): from `notBefore`; at once while an edit waits, until `dueUntil`. */
 export interface ReadTimes {
   notBefore: number;
   dueUntil: number;

@@ -31,9 +31,9 @@ export type ControlOutcome = 'done' | 'over' | 'unknown' | 'stopping' | 'refused
 /** What a press did, and what the person reads if the outcome alone does not say it. `late`: they may press again. */
 export interface PressAnswer {
   outcome: ControlOutcome | 'late';
-  /** Only they see it; in place of a note that only they see, if the button stands below one. */
+  /** Only the person sees it; in place of a note that only they see, if the button stands below one. */
   told?: string | undefined;
-  /** What takes its place once that is known, which may take minutes; undefined: it stays. */
+  /** What takes the place of `told` once it is known, which may take minutes; undefined: `told` stays. */
   later?: () => Promise<RenderedMessage | undefined>;
   /** Takes the place of the message that has the button. */
   replacement?: RenderedMessage;

@@ -88,13 +88,13 @@ export function waitWithLease(
   });
 }
 
-/** How long a run may take to end once its lease is lost (ms). */
+/** How long work may take to end once its lease is lost (ms). */
 const ABORT_GRACE_MS = 1_000;
 
-/** What a run returns. Once its lease is lost, throws the lease's reason, after a moment for the run to end. */
-export function unlessLost<T>(run: Promise<T>, lost: AbortSignal): Promise<T> {
-  return unlessAborted(run, lost).catch(async (error: unknown) => {
-    const ended = run.catch(() => undefined);
+/** What `work` returns. If its lease is lost, throws the lease's reason, after a moment for the work to end. */
+export function unlessLost<T>(work: Promise<T>, lost: AbortSignal): Promise<T> {
+  return unlessAborted(work, lost).catch(async (error: unknown) => {
+    const ended = work.catch(() => undefined);
     if (lost.aborted) await within(ABORT_GRACE_MS, ended, undefined);
     throw error;
   });

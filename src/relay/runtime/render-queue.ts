@@ -1,8 +1,8 @@
 import { sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
 
-/** A workspace's share of the process's time, and how much it may use at once (ms). */
+/** A workspace's share of the process's time; after how long (ms) 2 s used at once are within that share. */
 const WORKSPACE_SHARE = 0.1;
-const BURST_MS = 2_000;
+const MAX_DEBT_MS = 2_000 / WORKSPACE_SHARE;
 /** After a shorter slice (ms), the next one need not wait. */
 const SHORT_SLICE_MS = 5;
 
@@ -23,7 +23,7 @@ export class RenderQueue {
 
   /** Runs a slice (at most about 50 ms) in its turn, once the workspace is within its share; `signal` ends only that wait. */
   async run<T>(workspace: string, slice: () => T, signal: AbortSignal): Promise<T> {
-    const waitMs = this.#debtMs(workspace) - BURST_MS / WORKSPACE_SHARE;
+    const waitMs = this.#debtMs(workspace) - MAX_DEBT_MS;
     if (waitMs > 0) await this.#sleep(waitMs, signal);
     if (this.#isBusy) await new Promise<void>((start) => this.#waiting.push({ workspace, start }));
     this.#isBusy = true;

@@ -125,7 +125,7 @@ export class ReplyMemory {
     for (const holder of waiting.sort((a, b) => Number(b.isSettled) - Number(a.isSettled))) {
       const { needs = 0, bytes, lentAt } = holder;
       if (this.#fits(holder, needs)) holder.lentAt = undefined;
-      // Without more room than before, it keeps what it has; who has the reserve needs no other.
+      // To keep more than before, it needs the reserve, unless it has that already.
       else if (needs > bytes && lentAt === undefined) {
         if (!this.#mayBorrow(holder)) continue;
         holder.lentAt = this.#now();

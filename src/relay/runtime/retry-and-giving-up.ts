@@ -29,9 +29,7 @@ const SERVICE_CAUSES: Partial<Record<AgentError['code'], WaitCause>> = {
 };
 
 const INITIAL_DELAY_MS = 1_000;
-
 const MAX_DELAY_MS = 30_000;
-
 /** Our own database is not spared like a service of others: the work continues soon after it is back (ms). */
 const STORE_RETRY_MAX_DELAY_MS = 2_000;
 
@@ -147,7 +145,7 @@ export class FailingTime {
 
 const MAX_PAUSE_MS = 15_000;
 
-/** Nobody can look up whether this call had its effect: it is repeated after longer pauses, up to these ms. */
+/** Nobody can look up whether this call had its effect: the pauses between its repeats are longer (ms). */
 const UNLISTED = { call: 'POST /projects', maxPauseMs: 120_000 };
 
 /**
@@ -219,7 +217,7 @@ export class RefusalDoubt {
   }
 }
 
-/** Before the message is sent, its rejection is about what it says. */
+/** Whether `RefusalDoubt` doubts an error. A rejection of an unsent message is about what the message says. */
 function isDoubtful(error: unknown, isSent: boolean): error is AgentError {
   if (!(error instanceof AgentError) || error.outcome === 'not_sent' || error.isTooLarge) return false;
   if (error instanceof AgentRejectedError) return isSent;

@@ -19,7 +19,7 @@ export class TurnRow {
   readonly #work: Pick<ThreadWork, 'deps' | 'lease'>;
   readonly #withPosts: WithPosts;
   #turn: Turn;
-  /** A call may have sent the message: of this run or, if the intent to send is older, of one before. */
+  /** A call of this process, or of an earlier attempt that intended to send, may have sent the message. */
   mayHaveSent: boolean;
   /** What waits to be recorded. */
   #unrecorded: TurnUpdate | undefined;
@@ -79,7 +79,7 @@ export class TurnRow {
    */
   async writeUnlessStopped(write: (store: Store) => Promise<Turn | undefined>): Promise<boolean> {
     const { store } = this.#work.deps;
-    // Of an intent whose answer is lost, this run knows that no call was made.
+    // Of an intent whose answer is lost, this process knows that no call was made.
     this.mayHaveSent = false;
     const lockAndWrite = async (locked: Store) => {
       await locked.threads.lock(this.#turn);

@@ -19,7 +19,7 @@ export const SLACK_CALL_LIFETIME_MS = INTENT_MAX_AGE_MS + CALL_TIMEOUT_MS + NETW
 /** How often the service is searched (ms), unless it settles sooner. */
 const SEARCH_INTERVAL_MS = 5_000;
 
-/** Waits until a call to Slack of then has surely ended. Throws an Interruption, or the lease's reason. */
+/** Waits until a call to Slack intended then has surely ended. Throws an Interruption, or the lease's reason. */
 export async function waitUntilCallEnded(intendedAt: Date, lease: Lease): Promise<void> {
   // A clock may have been set back.
   const remainingMs = Math.min(0, intendedAt.getTime() - Date.now()) + SLACK_CALL_LIFETIME_MS;

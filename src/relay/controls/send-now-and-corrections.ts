@@ -23,7 +23,7 @@ import type { PassOnTime } from './messages-during-a-run.ts';
 import { noteIfPaused, updatePausedNoticeSoon } from './paused-messages.ts';
 import type { StopControl } from './stop-control.ts';
 
-/** Has the turn that this process runs in a thread look for a message to pass on. Whether it does so now. */
+/** Has the turn that this process runs in a thread look for a message to pass on. False if it does not. */
 type PassOn = (thread: ThreadKey, when: PassOnTime) => boolean;
 type SendPaused = ButtonHandlers<'send_paused'>['send_paused'];
 

@@ -50,7 +50,7 @@ async function remindOrTakeBack(work: ThreadWork, wait: PersonWait): Promise<Job
   return 'done';
 }
 
-/** Deletes the reminder, if one may be there. Records the end of a wait, so that it never opens again. */
+/** Deletes the reminder, if one may be there. Records the end of a wait that began: it never opens again. */
 async function takeBack({ store }: RelayDeps, wait: PersonWait, posts: IdempotentPosts): Promise<void> {
   if (wait.reminder !== null) {
     await posts.findUnknown(REMINDER_PART);

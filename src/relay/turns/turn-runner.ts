@@ -38,7 +38,7 @@ export class TurnRunner {
     this.#running.get(turn.id)?.requestStop();
   }
 
-  /** Has the turn that this process runs in a thread look for a message to pass on. Whether it does so now. */
+  /** Has the turn that this process runs in a thread look for a message to pass on. False if it does not. */
   passOn(thread: ThreadKey, when: PassOnTime): boolean {
     const name = threadKeyText(thread);
     const context = [...this.#running.values()].find(({ turn }) => threadKeyText(turn) === name);

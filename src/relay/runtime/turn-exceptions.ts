@@ -32,8 +32,8 @@ interface TurnEnd {
   cause?: unknown;
   /** What the thread offers beside the sentence: to choose another model. */
   offer?: 'choose';
-  /** The message asks nothing; it was read like this, and may have been edited since. */
-  emptyMessage?: WholeMessage;
+  /** The message as it was read, of which nothing is sent. It waits again if it was edited since. */
+  unsendable?: WholeMessage;
   /** The task has ended: it may never take another message. */
   isTaskClosed?: boolean;
 }
@@ -54,7 +54,7 @@ export class TurnEnded extends Error {
   }
 }
 
-/** The message that asks nothing, as it was read, if that ended the turn. */
-export function emptyMessageOf(error: unknown): WholeMessage | undefined {
-  return error instanceof TurnEnded ? error.more.emptyMessage : undefined;
+/** The message as it was read, if the turn ended because nothing of it is sent; else undefined. */
+export function unsendableMessageOf(error: unknown): WholeMessage | undefined {
+  return error instanceof TurnEnded ? error.more.unsendable : undefined;
 }

@@ -15,7 +15,7 @@ import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { resentTurn } from './resent-message.ts';
 
-/** Ends the turn of a message that asks nothing, or has a misspelt first flag: throws TurnEnded with help. */
+/** Ends the turn of a message that asks nothing, or begins with a misspelt flag: throws TurnEnded with help. */
 export async function endTurnIfEmpty(
   { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
   turn: Turn,
@@ -29,16 +29,17 @@ export async function endTurnIfEmpty(
     const help = isDirectChannel(turn.channel) ? strings.helpInDm : strings.help;
     const { task_id } = await deps.store.threads.getOrThrow(turn);
     const sentence = task_id === null ? help : strings.helpInThread;
-    throw new TurnEnded('helped', sentence, { emptyMessage: message });
+    throw new TurnEnded('helped', sentence, { unsendable: message });
   }
   const { misspelt } = flagsOf(content, botUserId, deps.settings.supportedTaskOptions);
   if (misspelt !== undefined)
-    throw new TurnEnded('helped', strings.unknownFlag(misspelt), { emptyMessage: message });
+    throw new TurnEnded('helped', strings.unknownFlag(misspelt), { unsendable: message });
 }
 
+/** Also flags that this service does not take: a message of nothing else asks nothing. */
 const ALL_FLAGS = { noFallback: true, autoMode: true, planMode: true };
 
-/** Whether a message asks nothing: only mention and flags, no file, no table, no message it is about. */
+/** Whether a message asks nothing: at most a mention and flags, no file, no table, no message it is about. */
 export function isEmptyMessage(content: MessageContent, botUserId: string): boolean {
   if ((content.files ?? []).length > 0 || content.about !== undefined) return false;
   const message = parseMessage(content);
@@ -47,7 +48,7 @@ export function isEmptyMessage(content: MessageContent, botUserId: string): bool
   return parseFlags(readableText(message, NO_NAMES, botUserId), ALL_FLAGS).text === '';
 }
 
-/** Ends the turn of a message of files alone; they are kept for the thread's next one. Throws TurnEnded. */
+/** Ends the turn of a message of files only, which the thread's next message takes along: throws TurnEnded. */
 export async function endTurnIfFilesOnly(
   { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
   turn: Turn,
@@ -59,10 +60,11 @@ export async function endTurnIfFilesOnly(
   // A message that repeats a turn's words asks in those.
   if ((await resentTurn(deps.store, message)) !== undefined) return;
   const notes = await sender.keepFiles();
+  // Of an `external` file the agent gets the link.
   const kept = notes.filter(({ reason }) => reason === null || reason === 'external');
   const names = kept.map(({ name }) => name);
   const sentence = names.length === 0 ? strings.noUsableFiles : strings.filesReceived(names);
-  throw new TurnEnded('kept', sentence, { emptyMessage: message });
+  throw new TurnEnded('kept', sentence, { unsendable: message });
 }
 
 /** Claims the files that earlier messages left for this turn, so that no other sends them; `writers`: whose. */

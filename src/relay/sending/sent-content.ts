@@ -36,7 +36,7 @@ export interface Freeze {
   hasInstructions: boolean;
 }
 
-/** `read_again`: it was edited or is held, or an earlier one has arrived, which the turn then has. */
+/** `read_again`: the message was edited or is held, or an earlier one has come, which the turn then has. */
 export type FreezeOutcome = 'frozen' | 'read_again';
 
 /**
@@ -59,7 +59,7 @@ export async function recordSentContent(
   // Who sends another person's message again has not written it.
   const resent = (await resendChain(work.deps.store, message)).at(-1);
   const writer = resent === undefined ? message.user_id : resent.asked_by;
-  // False if stopped, edited or held, or if an earlier message waits, except `earlierTs`, which asks nothing.
+  // False if the message was stopped or edited, is held, or follows another that waits, except `earlierTs`.
   const freezeUnlessOvertaken = async (earlierTs?: SlackTs) => {
     const { startedTaskId } = frozen;
     const options = { earlierTs, startedTaskId, title, writer, others: message.parts.slice(1) };
@@ -97,7 +97,7 @@ async function newTitle(store: Store, thread: Thread, turn: Turn, { outgoing, ta
   return isCorrection && !(await store.threads.isTaskBegun(turn, taskId)) ? outgoing.title : undefined;
 }
 
-/** Throws TurnEnded or Interruption, unless the message is frozen. */
+/** `frozen` if the message is; else throws TurnEnded, or an Interruption if a stopped run was to get it. */
 async function endUnlessFrozen(row: TurnRow, { state }: Message): Promise<FreezeOutcome> {
   if (state !== 'withdrawn' && isFrozen(await row.readUnlessStopped())) return 'frozen';
   throw new TurnEnded('withdrawn', null);
@@ -105,7 +105,7 @@ async function endUnlessFrozen(row: TurnRow, { state }: Message): Promise<Freeze
 
 /**
  * After a failed freeze: if an earlier message of the thread has come, gives the turn that one or, if it asks
- * nothing, freezes all the same.
+ * nothing, freezes all the same. Throws TurnEnded or Interruption if the turn was stopped.
  */
 async function reassignOrFreeze(
   work: ThreadWork & { row: TurnRow },
@@ -146,7 +146,7 @@ async function contentToSend(
   const { links, altered, leftOut } = noteLists([...kept.notes, ...attachments.notes]);
   // Links to files are something to read; notes on what is left out alone are not.
   if (withLists(outgoing.text, links) === '' && attached.length === 0)
-    throw new TurnEnded('kept', strings.noUsableFiles, { emptyMessage: message });
+    throw new TurnEnded('kept', strings.noUsableFiles, { unsendable: message });
   const text = withLists(outgoing.text || strings.filesOnly(attached.length), links, altered, leftOut);
   const named = await withWriters(work, thread, { message, text, taskId });
   const notes = [...kept.notes.filter(isNoteResent), ...attachments.notes];

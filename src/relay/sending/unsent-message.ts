@@ -14,7 +14,7 @@ export async function closeMessage({ store }: StoreDeps, turn: Turn): Promise<vo
   if (now !== undefined) await store.messages.leaveUnsent(messageKeyOf(now), 'closed');
 }
 
-/** Closes an empty message, unless it was edited (`changed`) or deleted (`withdrawn`) since it was read. */
+/** Closes a message, unless it was edited (`changed`) or deleted (`withdrawn`) since it was read. */
 export async function closeIfUnchanged(
   { store }: StoreDeps,
   turn: Turn,

@@ -20,7 +20,7 @@ import type { ReadReply } from '../replies/reply-blocks.ts';
 import { postResults } from '../replies/result-posts.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import { ThreadGivenUp } from '../runtime/retry-and-giving-up.ts';
-import { emptyMessageOf, TurnEnded } from '../runtime/turn-exceptions.ts';
+import { TurnEnded, unsendableMessageOf } from '../runtime/turn-exceptions.ts';
 import { closeIfUnchanged, closeMessage, requeueMessage } from '../sending/unsent-message.ts';
 import { postBackgroundNotice } from './background-work.ts';
 import { cancelRunInDoubt } from './run-cancellation.ts';
@@ -81,9 +81,9 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   if (end.outcome === 'refused' || end.outcome === 'abandoned')
     deps.log.error({ err: error, turn: turn.id }, 'an error ended the turn');
   await cancelRunInDoubt(context, (step) => context.withRetry(step));
-  const empty = emptyMessageOf(error);
+  const unsendable = unsendableMessageOf(error);
   // Closed before the thread offers **Try again**: a process that takes over must not send the message, too.
-  if (empty === undefined) await closeMessage(deps, turn);
+  if (unsendable === undefined) await closeMessage(deps, turn);
   if (end.sentence === null) {
     await context.withRetry(() => reply.remove());
   } else {
@@ -92,7 +92,7 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
     await reply.showFinalText();
     await reply.finalize();
   }
-  const found = empty === undefined ? 'closed' : await closeIfUnchanged(deps, turn, empty);
+  const found = unsendable === undefined ? 'closed' : await closeIfUnchanged(deps, turn, unsendable);
   // A message that was edited meanwhile waits again, without the reply about its old words.
   if (found === 'changed') return void (await context.withRetry(() => requeueMessage(deps, turn, reply)));
   if (found === 'withdrawn') await context.withRetry(() => reply.remove());

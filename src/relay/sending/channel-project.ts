@@ -115,8 +115,9 @@ async function projectDetails(workspace: WorkspaceClient, thread: Pick<Thread, '
 }
 
 /**
- * Whether a channel's project is named after the channel once people chose a `project` ('': as before) or typed
- * `texts`: null for a chosen one, which is not by default; false for typed texts, which then stay.
+ * What choosing a project ('': none is chosen) and typing its title or description (`texts`) make of
+ * `sync_project_name`. null is its default: a project made for the channel has the channel's name, one that
+ * people chose keeps its own. Typed texts turn it off, so that they stay. {}: the setting stays as it is.
  */
 export function nameSyncOnceChosen(project: string, texts: object): Partial<Settings> {
   if (project !== '') return { sync_project_name: null };

@@ -39,7 +39,7 @@ export async function readEarlierMessages(
   const botUserId = work.workspace.bot.userId;
   const ts = await originalTs(work.deps, message);
   const { messages: stored } = work.deps.store;
-  const isBeginning = await isBeginningOf(stored, thread, { ...message, ts });
+  const isBeginning = await isFirstToAgent(stored, thread, { ...message, ts });
   // A resent message quotes no unsent ones: the thread's next message does.
   const unsentTs = message.resends_turn_id === null ? await stored.unsentBefore(message) : [];
   const oldest = isBeginning ? message.thread_ts : unsentTs[0];
@@ -60,10 +60,11 @@ export async function readEarlierMessages(
 }
 
 /** Whether a message of a thread that people began without the agent is the first one that the agent gets. */
-async function isBeginningOf(stored: Store['messages'], thread: Thread, message: Message): Promise<boolean> {
+async function isFirstToAgent(stored: Store['messages'], thread: Thread, message: Message): Promise<boolean> {
   // The message with which people first addressed the agent in the thread.
   const { adopted_ts } = thread;
   if (adopted_ts === thread.thread_ts) return false;
+  // It stays the first if it comes late or is sent again. As long as none was sent, another takes its place.
   return message.ts === adopted_ts || !(await stored.isAnotherSent(message));
 }
 
@@ -146,7 +147,7 @@ async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string,
   };
 }
 
-/** A message as quoted: of a reply its answer; what the bot posted for a person is that person's question. */
+/** A message as quoted: of a reply the answer; the bot's post for a person as theirs. [] if nothing is left. */
 function asSaid(read: ThreadMessage, writer: string | null | undefined, bot: ThreadWork['workspace']['bot']) {
   // The root of a thread stays as a notice that it was deleted.
   if (writer === undefined || read.subtype === 'tombstone') return [];
@@ -236,7 +237,7 @@ export function isCutShort(quotation: string): boolean {
 
 /**
  * A linked message and the newest of its replies as Markdown quotations, each under a heading that says what
- * it is. `isCut`: only the beginning of the message fits.
+ * it is. `isCut`: at most the beginning of the message is quoted.
  */
 export function quoteLinkedMessage(
   { url, channelName, message, replies, missing, unreadReplies }: LinkedMessage,

@@ -51,6 +51,7 @@ export async function readLinkedMessages(
   const interrupt = anySignal([work.lease.signal, work.lease.draining, stopSignal]);
   const follow = async (link: MessageLink, index: number): Promise<LinkedMessage | FileReason> =>
     index < MAX_LINKS ? followLink(work, message, link, interrupt) : 'link_too_many';
+  // An interrupted link throws the signal's own reason: the turn must see the Interruption in its place.
   const outcomes = await Promise.all(links.map(follow)).finally(() => throwIfInterrupted(work.lease));
   const read = outcomes.flatMap((outcome) => (typeof outcome === 'string' ? [] : [outcome]));
   const notes = outcomes.flatMap((outcome, index) =>
@@ -59,7 +60,7 @@ export async function readLinkedMessages(
   return { read, notes };
 }
 
-/** Reads the message that a link leads to, with its thread and channel name; or returns why it does not. */
+/** Reads the message that a link leads to, with its thread and channel name; or says why it was not read. */
 async function followLink(
   work: ThreadWork,
   message: Message,
@@ -130,15 +131,8 @@ async function readReplies(
 ): Promise<NewestMessages | undefined> {
   // A distributed app may read once a minute: it does without the replies.
   if (count === 0 || readBack.isDistributed || settings.maxTranscriptMessages === 0) return undefined;
-  return await readBack.newestBefore({
-    channel,
-    threadTs: ts,
-    oldest: ts,
-    before: question.ts,
-    count: settings.maxTranscriptMessages,
-    isWanted: () => true,
-    signal,
-  });
+  const range = { oldest: ts, before: question.ts, count: settings.maxTranscriptMessages };
+  return await readBack.newestBefore({ channel, threadTs: ts, ...range, isWanted: () => true, signal });
 }
 
 /** What `read` returns within this time (ms); undefined if it is late. Throws the reason of `interrupt`. */

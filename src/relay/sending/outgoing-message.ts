@@ -40,12 +40,7 @@ import { type LinkedMessages, linkAgeMs, NO_LINKS, readLinkedMessages } from './
 import { resentTurn } from './resent-message.ts';
 import { taskTitle } from './thread-task.ts';
 
-const NOTHING_EARLIER: EarlierMessages = {
-  messages: [],
-  missing: undefined,
-  unsentTs: [],
-  isBeginning: false,
-};
+const NO_EARLIER: EarlierMessages = { messages: [], missing: undefined, unsentTs: [], isBeginning: false };
 
 /** A person's message as the agent gets it: what is known of it, from its first reading until it is sent. */
 export interface OutgoingMessage {
@@ -110,8 +105,8 @@ const OTHER_COPY_MS = { most: 1_500, poll: 100 };
 const READ_MS = 5_000;
 
 /**
- * A message of which only the app_mention came, which may lack files. Waits briefly for the message's own
- * event, and then reads it back from Slack once. Throws an Interruption, or the lease's reason.
+ * Completes a message of which only the app_mention came, which may lack files. Waits briefly for the message's
+ * own event, and then reads it back from Slack once. Throws an Interruption, or the lease's reason.
  */
 export async function withOtherCopy(
   work: ThreadWork,
@@ -120,6 +115,7 @@ export async function withOtherCopy(
   const { messages } = work.deps.store;
   let latest = message;
   let ageMs = Math.max(0, Date.now() - message.received_at.getTime());
+  // One that was deleted or frozen meanwhile needs no more.
   const isLacking = () => latest.is_partial && latest.state === 'waiting';
   for (; isLacking() && ageMs < OTHER_COPY_MS.most; ageMs += OTHER_COPY_MS.poll) {
     await sleepWithLease(OTHER_COPY_MS.poll, work.lease);
@@ -133,7 +129,7 @@ export async function withOtherCopy(
   return wholeMessage(latest, others);
 }
 
-/** A `known` app_mention, taken as whole, with what Slack has of its message, if Slack gives that in time. */
+/** A `known` app_mention made whole: with what Slack has of its message or, if nothing comes, as it is. */
 async function readBack(
   { workspace, deps, lease }: ThreadWork,
   { channel, thread_ts: threadTs, ts, user_id }: Message,
@@ -266,7 +262,7 @@ interface PointedMessages extends Pick<EarlierMessages, 'missing' | 'unsentTs'> 
   notes: readonly FileNote[];
 }
 
-/** Reads the messages that a message quotes, and chooses whose files and tables go along. */
+/** Reads what was said before a message, adds the linked messages, numbers all tables and chooses the files. */
 async function readPointedMessages(
   work: ThreadWork,
   thread: Thread,
@@ -276,14 +272,17 @@ async function readPointedMessages(
   const { maxTranscriptMessages } = work.deps.settings;
   const parts = message.parts.map(({ content }) => parseMessage(content ?? { text: '' }));
   const { messages, isBeginning, missing, unsentTs } = await readBefore(work, thread, read);
+  // The message that a question is about is quoted even if the settings allow no transcript.
   const maxMessages = Math.max(maxTranscriptMessages, message.content?.about === undefined ? 0 : 1);
   const newest = lastOf(messages, maxMessages);
+  // The linked message counts as one.
   const mostReplies = maxTranscriptMessages - 1;
   const ofLinks = links.read.flatMap((one) => [one.message, ...lastOf(one.replies, mostReplies)]);
-  const along = [...parts, ...newest, ...ofLinks];
-  const numbered = await numberTables(work, message, parts, along);
+  const sentAlong = [...parts, ...newest, ...ofLinks];
+  const numbered = await numberTables(work, message, parts, sentAlong);
+  // A whole conversation may come before the agent's first message: only its newest files go along.
   const leftOut = isBeginning ? earlierFilesLeftOut(newest) : [];
-  const withFiles = along.map((one) => ({
+  const withFiles = sentAlong.map((one) => ({
     ...numbered(one),
     files: one.files.filter((file) => !leftOut.includes(file)),
   }));
@@ -307,24 +306,24 @@ async function readBefore(
   { message, resent }: Pick<OutgoingMessage, 'message' | 'resent'>,
 ): Promise<EarlierMessages> {
   const about = message.content?.about;
-  if (about !== undefined) return { ...NOTHING_EARLIER, messages: [parseMessage(about)] };
-  return resent === undefined ? readEarlierMessages(work, thread, message) : NOTHING_EARLIER;
+  if (about !== undefined) return { ...NO_EARLIER, messages: [parseMessage(about)] };
+  return resent === undefined ? readEarlierMessages(work, thread, message) : NO_EARLIER;
 }
 
 /**
- * Numbers the tables of the messages that go `along`: first those of the message's own `parts`, behind those
- * that the thread has kept. The function that it returns gives a message the number of its first table.
+ * Numbers the tables that are sent: first those of the message's own `parts`, behind those that the thread has
+ * kept for it. The function that it returns gives a message of `sentAlong` the number of its first table.
  */
 async function numberTables(
   work: ThreadWork,
   message: Message,
   parts: readonly ParsedMessage[],
-  along: readonly ParsedMessage[],
+  sentAlong: readonly ParsedMessage[],
 ): Promise<(one: ParsedMessage) => ParsedMessage> {
   const mayFollowTables = message.ts !== message.thread_ts && tablesAmong(parts.flatMap(blocksOf)).length > 0;
   let firstTable = 1 + (mayFollowTables ? await work.deps.store.keptFiles.countTables(message) : 0);
   const numbered = new Map<ParsedMessage, ParsedMessage>();
-  for (const one of along) {
+  for (const one of sentAlong) {
     numbered.set(one, { ...one, firstTable });
     firstTable += tablesAmong(blocksOf(one)).length;
   }

@@ -48,7 +48,7 @@ export type UploadProgressListener = (files: readonly FileProgress[]) => void;
 
 export interface AttachmentsUploadRequest extends UploadPlace {
   items: readonly SharedItem[];
-  /** How long each file has failed, by id, over the attempts of one run. */
+  /** How long each file has failed, by id, over the attempts of this process. */
   failing: Map<string, FilePatience>;
   stopSignal: AbortSignal;
   onProgress: UploadProgressListener;
@@ -214,10 +214,8 @@ class AttachmentBatch {
     const { workspace, turn } = this.#request;
     const { downloads } = workspace;
     // A snippet may have been edited since its message came, which Slack announces to nobody.
-    const known =
-      shared.file.mode === 'snippet'
-        ? { ...shared.file, file_access: 'check_file_info' as const }
-        : shared.file;
+    const isSnippet = shared.file.mode === 'snippet';
+    const known = isSnippet ? { ...shared.file, file_access: 'check_file_info' as const } : shared.file;
     const { file, decision } = await downloads.resolve(known, {
       signal: this.#signal,
       onWait: () => this.#showProgress(item, { state: 'processing', name: nameAndSize(item.shared).name }),
@@ -234,9 +232,8 @@ class AttachmentBatch {
     const about = { id, name, mime: decision.mime ?? '' };
     const open = async (offset: number, signal: AbortSignal) => downloads.read(file, { offset, signal });
     const { sizeBytes } = decision;
-    return sizeBytes === undefined
-      ? this.#unsizedSource(file, { ...about, open })
-      : { ...about, sizeBytes, open };
+    if (sizeBytes === undefined) return this.#unsizedSource(file, { ...about, open });
+    return { ...about, sizeBytes, open };
   }
 
   /** A file whose size Slack does not announce: the response says it, or all bytes are read and counted. */

@@ -26,7 +26,7 @@ export async function lastMessageId(agent: AgentClient, taskId: string): Promise
   return (await agent.lastMessage(taskId))?.id ?? '';
 }
 
-/** The TurnEnded that a refusal means if the task is closed or the skill unknown; else the error itself. */
+/** What a send's error means: a TurnEnded if the task is closed or the skill unknown; else the error itself. */
 export async function refusalOf(error: unknown, { agent, taskId, deps, row }: Delivery): Promise<unknown> {
   if (isBusy(error)) {
     const { status } = await agent.getTask(taskId);
@@ -46,12 +46,12 @@ export async function refusalOf(error: unknown, { agent, taskId, deps, row }: De
 /**
  * Finds out whether sends in doubt reached the service: the turn's own, and those of `resent`, the turns in
  * doubt whose message it sends again. The message is searched for until the list of the task's messages has
- * settled, unless this run knows that there was no call. Records what was found, or that the turn was surely
+ * settled, unless this process knows that it made no call. Records what was found, or that the turn was surely
  * not sent. Throws AgentError, an Interruption, or the lease's reason.
  */
 export async function settleSends(task: Delivery, resent: readonly Turn[] = []): Promise<void> {
   const { row, lease, deps } = task;
-  // If this run knows that it made no call, its own message is not looked for: only its intent goes.
+  // A turn for which this process surely made no call is not searched for: only its intent is withdrawn.
   const searched = row.needsSearch ? [row.turn, ...resent] : resent;
   const look = async () => {
     let listing = '';
@@ -81,12 +81,11 @@ export async function deliverOnce(task: Delivery, stopSignal: AbortSignal): Prom
   const { row, lease } = task;
   if (!isSendInDoubt(row.turn)) await recordIntent(task, stopSignal);
   row.mayHaveSent = true;
-  const act = () => sendAndAwait(task);
   const forget = () => {
     row.mayHaveSent = false;
     return row.record({ send_intended_at: null });
   };
-  const answer = await once({ act, forget }, lease);
+  const answer = await once({ act: () => sendAndAwait(task), forget }, lease);
   const id = answer.id ?? (await lookForMessage(task, row.turn)).found;
   if (id === undefined) throw answer.error ?? notListedError('not_understood');
   return recordDelivery(task, id, answer.reply);
@@ -116,8 +115,8 @@ async function sendAndAwait(task: Delivery): Promise<SendAnswer> {
 }
 
 /**
- * The task does not list the message. `unavailable`: nor was there an answer; `not_understood`: that named no
- * message. `RefusalDoubt` says how long the step is repeated after each; `settleSends` looks again first.
+ * The error of a send whose message the task does not list. `unavailable`: nor did the service answer it;
+ * `not_understood`: its answer named no message. The step is repeated, and begins with a search.
  */
 function notListedError(code: 'not_understood' | 'unavailable', cause?: AgentError): AgentError {
   const sentence = "The message is not in the task's list. It is looked up again before it is resent.";
@@ -139,7 +138,7 @@ function readSendResult({ userMessage, assistantMessage: reply }: SendResult): S
   return { id: answered === userMessage?.id ? answered : undefined, reply };
 }
 
-/** What an answer that nobody can read means: the service may have taken the message. Throws other errors. */
+/** An answer that nobody can read, if the service may have taken the message. Throws all other errors. */
 function readUnreadableResult(error: unknown): SendAnswer {
   const isUnreadable = error instanceof AgentError && error.code === 'not_understood';
   if (!isUnreadable || error.outcome !== 'unknown') throw error;
@@ -158,7 +157,7 @@ async function pollUntilListed(task: Delivery, signal: AbortSignal): Promise<Sen
 
 /**
  * Records that the message is about to be sent, and the task's last message, behind which it is looked for
- * later. Throws TurnEnded if the turn was stopped or is gone; an Interruption if the run that passes it on was.
+ * later. Throws TurnEnded if the turn was stopped or is gone; an Interruption if a stopped run was to get it.
  */
 async function recordIntent({ deps, agent, taskId, row }: Delivery, stopSignal: AbortSignal): Promise<void> {
   const last = await lastMessageId(agent, taskId);

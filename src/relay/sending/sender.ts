@@ -14,12 +14,7 @@ import { withRetry } from '../runtime/retry-and-giving-up.ts';
 import { Interruption, isInterruption, TurnEnded } from '../runtime/turn-exceptions.ts';
 import type { TurnRow } from '../runtime/turn-row.ts';
 import type { FilePatience } from './allowed-files.ts';
-import {
-  type Attachments,
-  type SharedItem,
-  type UploadProgressListener,
-  uploadAttachments,
-} from './attachments.ts';
+import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
 import { findProject, forgetMissingProject } from './channel-project.ts';
 import { type Delivery, deliverOnce, lastMessageId, refusalOf, settleSends } from './delivery.ts';
 import {
@@ -59,18 +54,18 @@ interface Known {
 export class Sender {
   readonly #work: SendingTurn;
   readonly #known: Known;
-  /** The thread and the message as this run knows them; read again after an error, because a wait follows. */
+  /** The thread and the message as they were last read; read again after an error, because a wait follows. */
   #thread: Thread | undefined;
   #message: WholeMessage | undefined;
   #outgoing: OutgoingMessage | undefined;
   /**
-   * The row and the service may know more than this run, because an attempt has failed, an earlier run froze
-   * the message, or a send that it repeats is in doubt. Freezing the message here resets this.
+   * The row and the service may know more than this process: an attempt has failed, an earlier process froze
+   * the message, or the message repeats one whose send is in doubt. Freezing the message here resets this.
    */
   #isStale: boolean;
-  /** The task that this run has started, until it is recorded. */
+  /** The task that this process has started, until it is recorded. */
   #startedTaskId: string | null = null;
-  /** The task and project that this run has left, each once: a contradictory service causes no loop. */
+  /** What the thread has left in this process, each once: a contradictory service causes no loop. */
   readonly #left = new Set<'task' | 'project'>();
   readonly #failingFiles = new Map<string, FilePatience>();
 
@@ -144,6 +139,7 @@ export class Sender {
   /** Throws if the turn was stopped, or its place or project was closed to it while it waited. */
   async #throwIfUnwanted(): Promise<void> {
     this.#work.stopSignal.throwIfAborted();
+    // Without a wait since the message was chosen, what was checked then still holds.
     if (!this.#isStale) return;
     const closing = await closingAt(this.#work.deps, this.#turn, this.#work.lease.signal);
     if (closing !== undefined) throw new TurnEnded('refused', strings.closedPlaces[closing]);
@@ -158,14 +154,14 @@ export class Sender {
     this.#message = undefined;
   }
 
-  /** Records the task that this run has started, if no other statement has. */
+  /** Records the task that this process has started, if no other statement has. */
   async #recordTask(): Promise<void> {
     if (this.#startedTaskId === null) return;
     await this.#work.deps.store.threads.bindTask(this.#turn, this.#startedTaskId);
     this.#startedTaskId = null;
   }
 
-  /** Reads the message as the agent is to get it, or what has changed of it since. */
+  /** The message as the agent is to get it: read, or what this process has read, brought up to date. */
   async #read(thread: Thread): Promise<OutgoingMessage> {
     this.#message ??= await messageOfTurn(this.#work, this.#turn);
     if (this.#message.is_partial) this.#message = await withOtherCopy(this.#work, this.#message);
@@ -188,7 +184,7 @@ export class Sender {
       const outcome = await this.#beforeSending(async (thread) => {
         const startedTaskId = this.#startedTaskId;
         const agent = () => this.#work.deps.agent(thread.account_id);
-        // If the service does not say now which it is, the delivery asks again.
+        // A task started just now has no message. If the service does not answer now, the delivery asks again.
         const last =
           startedTaskId === null ? await lastMessageId(agent(), taskId).catch(() => undefined) : '';
         const hasInstructions = this.#known.channelSettings.instructions !== null;
@@ -198,7 +194,7 @@ export class Sender {
       if (outcome === 'frozen') {
         this.#isStale = false;
         this.#startedTaskId = null;
-        // It is not needed again, and its tables may be large.
+        // What was read is not needed again, and its tables may be large.
         this.#outgoing = undefined;
         return outgoing;
       }
@@ -213,7 +209,7 @@ export class Sender {
     // What the turn began with may have been edited or deleted since.
     if (this.#message === this.#known.message) this.#message = undefined;
     const options = newTaskOptions(await this.#read(thread), this.#known.channelSettings.model);
-    // Apart from the start: a record whose answer was lost must not count as a start in doubt.
+    // Retried apart from the start: a record whose answer was lost must not count as a start in doubt.
     const retrying = { about: { turn: this.#turn.id }, wake: this.#work.stopSignal };
     const record = (intent: TaskIntent) =>
       withRetry(this.#work, () => this.#work.row.record({}, intent), retrying);
@@ -242,8 +238,9 @@ export class Sender {
     const none: Attachments = { attached_file_ids: [], notes: [], uploadedBytes: 0 };
     // A resent message goes with the files that are at the service already.
     if (resent !== undefined) return none;
-    // An earlier attempt may have left notes on files that an edit took away: they are replaced.
-    if (![items, notes, this.#turn.file_notes].some((list) => list?.length)) return none;
+    // Old notes count, too: an edit may have taken their files away, and then they are replaced by none.
+    const isNothingToDo = [items, notes, this.#turn.file_notes ?? []].every((list) => list.length === 0);
+    if (isNothingToDo) return none;
     const uploaded = items.length === 0 ? none : await this.#upload(items);
     const attachments = { ...uploaded, notes: [...uploaded.notes, ...notes] };
     this.#work.state?.setFileNotes(attachments.notes);
@@ -251,7 +248,7 @@ export class Sender {
     return attachments;
   }
 
-  async #upload(items: readonly SharedItem[]): Promise<Attachments> {
+  async #upload(items: OutgoingMessage['items']): Promise<Attachments> {
     const { state } = this.#work;
     // Before the long wait for the files.
     await this.#recordTask();
@@ -271,7 +268,7 @@ export class Sender {
   async #tryToDeliver(taskId: string): Promise<void> {
     const { row, deps, stopSignal } = this.#work;
     if (this.#isStale) await row.read();
-    // It is frozen no more if the thread has left its task, in a transaction whose answer did not reach us.
+    // The message is frozen no more if the thread has left its task, in a transaction whose answer was lost.
     if (!isFrozen(this.#turn)) throw new Interruption('send_again');
     // An earlier attempt may have recorded the send although the commit's answer was lost.
     if (isAtService(this.#turn)) return;
@@ -288,7 +285,7 @@ export class Sender {
     }
   }
 
-  /** Finds out whether an earlier run, or a turn that this one sends again, has sent the message. */
+  /** Finds out whether an earlier attempt, or a turn whose message this one repeats, has sent the message. */
   async #settleEarlierSends(task: Delivery): Promise<'sent' | 'unsent'> {
     this.#message ??= await messageOfTurn(this.#work, this.#turn);
     const inDoubt = (await resendChain(this.#work.deps.store, this.#message)).filter(isSendInDoubt);
@@ -330,7 +327,7 @@ export class Sender {
     });
   }
 
-  /** After **Try again**, once in a run, leaves the task: the message is then frozen anew, and quotes it. */
+  /** Leaves the task: once, after **Try again**. Whether it did: the message is then frozen anew, quoting it. */
   async #leaveTask(taskId: string): Promise<boolean> {
     const { resends_turn_id: triedAgain } = await messageOfTurn(this.#work, this.#turn);
     if (triedAgain === null || this.#left.has('task')) return false;

@@ -10,6 +10,8 @@ import type { UploadSource } from './file-upload.ts';
 /** Bytes of a file that are searched, and those that are parsed at once. */
 const MAX_BYTES = 5 * 1_048_576;
 const BYTES_AT_ONCE = 65_536;
+/** A longer row (characters) is cut: a file without line breaks must not fill the memory. */
+const MAX_ROW_LENGTH = 65_536;
 const MAX_COLUMNS = 200;
 const MAX_SAMPLES = 3;
 
@@ -127,7 +129,7 @@ class AlteredCellSearch {
     // A \r at the very end may be half of a \r\n.
     const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r', text.length - 2)) + 1;
     this.#parse(text.slice(0, end));
-    this.#rest = text.slice(end).slice(0, BYTES_AT_ONCE);
+    this.#rest = text.slice(end).slice(0, MAX_ROW_LENGTH);
   }
 
   #parse(text: string): void {

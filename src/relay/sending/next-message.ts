@@ -103,7 +103,7 @@ async function refuse(
   if ((await tellRefused(deps, message, why)) && closing !== undefined) told.add(closing);
 }
 
-/** Reads a message from Slack and saves it; withdraws one that is gone. `unread` if Slack refuses it. */
+/** Saves what Slack has of a message; withdraws it if it is gone. `unread` if Slack refuses, else undefined. */
 async function readBack(work: ThreadWork, message: Message, patiently: typeof withRetry) {
   const { store } = work.deps;
   const { channel, thread_ts: threadTs, ts, user_id } = message;
@@ -117,12 +117,10 @@ async function readBack(work: ThreadWork, message: Message, patiently: typeof wi
   const read = await patiently<ThreadMessage | 'unread' | undefined>(work, find, retrying);
   if (read === 'unread') return read;
   if (read === undefined) await store.messages.withdraw(message);
-  else
-    await store.messages.updateContent(message, {
-      content: messageContent(read),
-      edited_ts: read.edited?.ts ?? ts,
-      is_partial: false,
-    });
+  else {
+    const update = { content: messageContent(read), edited_ts: read.edited?.ts ?? ts, is_partial: false };
+    await store.messages.updateContent(message, update);
+  }
   return undefined;
 }
 

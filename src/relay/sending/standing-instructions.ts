@@ -16,8 +16,8 @@ export const NO_INSTRUCTIONS = {
 };
 
 /**
- * The prompt after the channel's standing instructions, if it is its task's first message and runs no skill;
- * else NO_INSTRUCTIONS. Who set them is then one of those whose words it quotes. A resent message quotes anew.
+ * A prompt with the channel's standing instructions before it, and who set them among those whom it quotes, if
+ * it is its task's first one and runs no skill; else NO_INSTRUCTIONS. A resent message quotes them anew.
  */
 export async function withStandingInstructions(
   { deps: { store, settings, log }, workspace }: ThreadWork,

@@ -22,7 +22,7 @@ const MAX_SEARCH_MS = 20_000;
 /** How far the service's clock may lag behind ours (ms). */
 const MAX_CLOCK_SKEW_MS = 2_000;
 
-/** Whether a message of the thread was frozen, for this or a former task. The service may have refused it. */
+/** Whether a message of the thread was frozen, which adds its writer: for any of its tasks, perhaps refused. */
 export function hasFrozenMessage({ participant_ids }: Thread): boolean {
   return participant_ids.length > 0;
 }
@@ -57,15 +57,15 @@ export async function ensureCurrentAccount(
     throw new TurnEnded('refused', strings.accountChanged);
   return store.transaction(async ({ threads, keptFiles }) => {
     if (await threads.moveToAccount(thread, account)) await keptFiles.leaveBehind(thread);
-    // If it was moved before, or has got a task, the thread as it is: the next step looks at it again.
+    // One that was moved before, or has got a task, is returned as it is: the next step looks at it again.
     return threads.getOrThrow(thread);
   });
 }
 
 /**
  * Starts the task of a thread without one. After a start with an unknown outcome, the service is searched
- * first for a task to adopt. A task that was started here is not recorded yet: the caller does that with its
- * next step. Throws TurnEnded if the service refuses the project or the model.
+ * first for a task to adopt. A task that was started here is not recorded yet (`isRecorded`): the caller does
+ * that with its next step. Throws TurnEnded if the service refuses the project or the model.
  */
 export async function ensureThreadTask(
   { deps, lease }: Pick<ThreadWork, 'deps' | 'lease'>,

@@ -35,7 +35,7 @@ export class SilenceDetector {
       this.#reset();
       return 'changed';
     }
-    const silentMs = silenceBefore(this.#waiting, limits);
+    const silentMs = silentAfterMs(this.#waiting, limits);
     if (!this.#isWorking || this.#isSilent || this.#quietMs <= silentMs) return 'same';
     this.#isSilent = true;
     this.#silences += 1;
@@ -84,6 +84,7 @@ export class SilenceDetector {
     return isQuiet ? `pause ${this.#fingerprint}` : undefined;
   }
 
+  /** For how long (ms) nothing new came; a message passed on to the agent starts this over. */
   get #quietMs(): number {
     return performance.now() - this.#changedAt;
   }
@@ -100,8 +101,8 @@ export interface SilenceLimits {
 /** A question counts as asked after this time (ms) without more text. */
 const QUESTION_MS = 3_000;
 
-/** How long a run that may be waiting for this writes nothing new (ms) until it counts as silent. */
-export function silenceBefore(waiting: WaitingFor, { silenceMs, waitingMs }: SilenceLimits): number {
+/** How long (ms) a run must write nothing new until it counts as silent, by what it may be waiting for. */
+export function silentAfterMs(waiting: WaitingFor, { silenceMs, waitingMs }: SilenceLimits): number {
   if (waiting === 'tool') return silenceMs;
   return Math.min(silenceMs, waiting === 'question' ? QUESTION_MS : waitingMs);
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ContentBlock } from '../../../src/agent/content-blocks.ts';
 import {
   endsWithQuestion,
-  silenceBefore,
+  silentAfterMs,
   waitsFor,
 } from '../../../src/relay/replies/silence-and-questions.ts';
 import { withinMs } from '../../support/busy-machine.ts';
@@ -51,7 +51,7 @@ test('a long line without an end is looked through in no time', () => {
 test('a run that may be waiting for a person counts as silent sooner than one with a tool at work', () => {
   const limits = { silenceMs: 120_000, waitingMs: 30_000 };
   const limitsOf = (asked: typeof limits) =>
-    (['tool', undefined, 'question'] as const).map((waiting) => silenceBefore(waiting, asked));
+    (['tool', undefined, 'question'] as const).map((waiting) => silentAfterMs(waiting, asked));
   expect(limitsOf(limits)).toEqual([120_000, 30_000, 3_000]);
   expect(limitsOf({ ...limits, silenceMs: 1_000 })).toEqual([1_000, 1_000, 1_000]);
 });

@@ -53,7 +53,7 @@ interface ReplyKnowledge
   stopSentence?: string | undefined;
   /** What became of the message's files. */
   fileNotes: readonly FileNote[];
-  /** What became of the files of messages that the run read as answers; undefined before the first. */
+  /** What became of the files of messages that were passed on to the run; undefined before the first. */
   passedOnFileNotes?: readonly FileNote[];
   /** One line for each file, while files are passed on. */
   uploadLines: readonly string[];
@@ -117,16 +117,19 @@ export class ReplyState {
 
   /** Whether the reply is a plan that no button has answered: a run's first answer, or what it ends with. */
   get isOpenPlan(): boolean {
-    const { plansFirst, buttonUse, isOver, passedOnFileNotes } = this.#known;
-    const isFirstAnswer = passedOnFileNotes === undefined;
-    return plansFirst && buttonUse === undefined && (isOver || isFirstAnswer);
+    const { plansFirst, buttonUse, isOver } = this.#known;
+    return plansFirst && buttonUse === undefined && (isOver || !this.#wasPassedMessage);
   }
 
-  /** Whether the reply is a finished answer that asks the reader something; a plan has its buttons. */
+  /** Whether a finished answer asks what no button can answer, and no passed-on message may have answered. */
   get endsWithQuestion(): boolean {
-    const { isOver, phase, plansFirst, passedOnFileNotes, blocks } = this.#known;
-    const mayBeAnswered = passedOnFileNotes !== undefined;
-    return isOver && phase === 'done' && !plansFirst && !mayBeAnswered && endsWithQuestion(blocks);
+    const { isOver, phase, plansFirst, blocks } = this.#known;
+    return isOver && phase === 'done' && !plansFirst && !this.#wasPassedMessage && endsWithQuestion(blocks);
+  }
+
+  /** Whether a message was passed on to the run that writes this reply. */
+  get #wasPassedMessage(): boolean {
+    return this.#known.passedOnFileNotes !== undefined;
   }
 
   /** Has the answer name its figures in words, because the thread has them below it. */
@@ -221,7 +224,10 @@ export class ReplyState {
     return renderNextMessage(this.#toShownReply(), this.#splitter);
   }
 
-  /** Where the answer can continue in a new message: after `from`, and at most at `to` (characters). */
+  /**
+   * The last offset (characters) after `from`, and at most at `to`, at which the answer can continue in a new
+   * message; `from` if there is none. `from` must not be inside a block.
+   */
   breakPoint(from: number, to: number): number {
     return breakPoint(this.answer, from, to, this.#splitter.parsed);
   }

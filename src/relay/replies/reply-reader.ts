@@ -211,11 +211,11 @@ interface Look {
   isCertain: boolean;
   /** Whether nothing more is expected of the task; not asked, so false, once a reply names the message. */
   isAtRest: boolean;
-  /** Whether people have written more since. */
+  /** Whether people have written since; only looked for if the reply has failed, or none names the message. */
   hasNewerMessage: boolean;
 }
 
-/** Waits until a reply's id is certain, or the task has rested for `settledMs`: then the likeliest, if any. */
+/** The id of a message's reply once certain; once the task rested for `settledMs`, the likeliest, if any. */
 export async function findReply(
   message: AnsweredMessage,
   settledMs: () => number | Promise<number> = () =>
@@ -237,7 +237,7 @@ export async function findReply(
   }
 }
 
-/** Looks once for the reply to a message: one that names it, or else the first that may answer it. */
+/** Looks once for the reply to a message: one that names it or, of those that may answer it, the likeliest. */
 async function lookForReply(message: AnsweredMessage): Promise<Look> {
   const { agent, taskId, lease } = message;
   const { named, unnamed, hasNewerMessage } = await listReplies(message);
@@ -264,8 +264,9 @@ export function isTaskSettled(status: string): status is 'completed' | 'cancelle
 }
 
 /**
- * Lists the replies after our message: the one that names it (`named`), and those before the next message
- * that name none. Of several that name it, the first that has not failed counts, or else the last.
+ * Reads what follows our message. `named`: the reply that names it; of several the first that has not failed,
+ * or else the last. `unnamed`: the replies that name no message, up to the next one of people.
+ * `hasNewerMessage`: whether people wrote on; false if they did so after a `named` that has not failed.
  */
 async function listReplies({ agent, taskId, userMessageId, lease }: AnsweredMessage) {
   let named: string | undefined;
@@ -278,6 +279,7 @@ async function listReplies({ agent, taskId, userMessageId, lease }: AnsweredMess
     const answered = input?.userMessageId ?? null;
     const hasFailed = hasReplyFailed(message);
     if (answered === userMessageId) named = id;
+    // Whether people wrote on after it counts only for a reply that has failed.
     if (answered === userMessageId && !hasFailed) break;
     if (answered === null && !hasNewerMessage) unnamed.push({ id, hasFailed });
   }

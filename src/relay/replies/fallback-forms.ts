@@ -39,7 +39,7 @@ export const REPLY_FORMS: readonly MessageForm[] = [
   textOnly,
 ];
 
-/** How long a block that Slack refused is left out in the workspace (ms): it may be on its way there. */
+/** How long a block that Slack refused is left out in the workspace (ms): Slack may introduce it there soon. */
 const REFUSAL_MEMORY_MS = 6 * 3_600_000;
 
 /** What forms of messages need; ThreadWork fits. */
@@ -51,9 +51,9 @@ interface FormWork {
 /**
  * Makes the function that sends a part of a turn in the first of `forms` that Slack takes. It calls `send`
  * with one form after the other until `send` throws no PayloadRefusedError; if all are refused, it throws the
- * last one. `whole` is the message before it takes a form: of an edit what `send` rendered last, undefined
- * before that and if nothing is rendered. Blocks that only the refused form had are left out in the workspace
- * for some hours. `onPicturesRefused` is called if a message with pictures was accepted without any.
+ * last one. `whole` gives the message before it takes a form: of an edit what `send` rendered last; undefined
+ * before that, and if `send` renders nothing. Blocks that only the refused form had are left out in the
+ * workspace for some hours. `onPicturesRefused` is called if a message with pictures was accepted without any.
  */
 export function formSender(work: FormWork, turn: { id: string }, onPicturesRefused?: () => void) {
   const { deps, workspace } = work;
@@ -134,7 +134,10 @@ function withoutRefusedBlocks({ blocksLeftOutUntil }: FormWork['workspace'], mes
 /** After so many of Slack's own failures in a row, while other calls succeed, a message counts as refused. */
 const MAX_FAULTS = 3;
 
-/** Makes the function that sends a part, and throws PayloadRefusedError after MAX_FAULTS: it may be there. */
+/**
+ * Makes the function that sends a part. After MAX_FAULTS in a row, and after each further one until a success,
+ * it throws PayloadRefusedError, whose `outcome` says whether Slack may have the part.
+ */
 function faultCounter(workspace: FormWork['workspace']) {
   /** Failures in a row by part, and when the first was (`performance.now()`). */
   let faults: Map<string, { times: number; since: number }> | undefined;

@@ -66,7 +66,7 @@ export class IdempotentPosts {
     this.#isLoaded = true;
   }
 
-  /** Runs `step`, which also records the posts that it gets: those that were not recorded before. */
+  /** Takes `step`, which also records the posts that it gets: those that were not recorded before. */
   async recordWith<T>(step: (posts: readonly PostOutcome[]) => Promise<T>): Promise<T> {
     const posts = [...this.#posts.values()].flatMap(({ part, ts, isUnrecorded }) =>
       isUnrecorded === true && ts !== null ? [{ part, ts }] : [],
@@ -167,7 +167,7 @@ export class IdempotentPosts {
     return 'done';
   }
 
-  /** Sends an edit in one form after the other. Returns the message in full; undefined if it needed no edit. */
+  /** Edits form by form. Returns the message in full, `left_out` without a permit, undefined without need. */
   async #sendEdit(
     { part, ts, is_stream: isStream, dedupe_key }: KnownPost & { ts: string },
     firstPermit: Permit,
@@ -200,9 +200,9 @@ export class IdempotentPosts {
   }
 
   /**
-   * Has `send` post a part, unless it is there; after an unknown outcome it is looked for first. Whether it is
-   * there now: `send` may post nothing. `digest` identifies what it shows; without one, the next edit is sent.
-   * The next `recordWith` records the post.
+   * Has `send` post a part, unless it is there; after an unknown outcome it is looked for first. Whether the
+   * part is there now: false if `send` posted nothing. `digest` identifies what it shows; without one, the next
+   * edit is sent. The next `recordWith` records the post.
    */
   async sendOnce(
     part: string,

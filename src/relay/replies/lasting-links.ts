@@ -98,7 +98,7 @@ export function linkFinder(
   };
 }
 
-/** Makes a function that runs so many calls at once, of a workspace and of all; undefined: one is not run. */
+/** Makes a function that takes calls, so many at once, by workspace and in all: undefined for one too many. */
 function limiter(most: number, mostOfWorkspace: number) {
   const running: string[] = [];
   return async <T>(workspace: string, run: () => Promise<T>): Promise<T | undefined> => {

@@ -60,7 +60,7 @@ export class LiveReply {
     this.#messages = new ReplyMessages(work, turn, state, this.posts);
   }
 
-  /** Posts the first message, unless it is there; `recordWith` records it. From then on, changes are shown. */
+  /** Posts the first message, unless it is there; the turn's next step records it. Then changes are shown. */
   async open(): Promise<void> {
     if (this.#stage !== 'unopened') return;
     await this.#messages.load();
@@ -258,7 +258,7 @@ export class LiveReply {
     this.#state.update({ breaks });
   }
 
-  /** Edits a message. If Slack refuses every form of the final text, posts it anew in its place. */
+  /** Edits a message. If Slack refuses every form of its final text, it is set aside, to be posted anew. */
   #editOrReplace(part: string, how: Pick<PartEdit, 'maxWaitMs' | 'permit'>): Promise<EditOutcome> {
     return this.#edit(part, how).catch(async (error: unknown): Promise<EditOutcome> => {
       if (!this.#isFinal || !(error instanceof PayloadRefusedError)) throw error;
@@ -281,16 +281,18 @@ export class LiveReply {
   }
 
   /**
-   * Edits a message to the latest state, which is read, and rendered into `#state`, once the edit may be sent.
-   * `ReplyMessages.edit` takes it from there, and chooses a stream or an edit; `IdempotentPosts.edit` a form.
+   * Edits a message to its latest state, which is rendered into `#state` once the edit may be sent, for
+   * `ReplyMessages.edit` to find it. An edit of the text reads the reply before. `left_out`: no permit came.
    */
   async #edit(part: string, how: Pick<PartEdit, 'maxWaitMs' | 'permit'> = {}): Promise<EditOutcome> {
-    // The status is edited beside the text, at its own pace: what is rendered, read and unseen is the text's.
+    // The status is edited beside the text, and leaves to it what is rendered, read and unseen.
     const isText = part !== STATUS_PART;
+    // The wait for a permit may be long: until then the text is not kept in its rendered form.
     if (isText) this.#state.discardRendered();
     const renderState = async () => {
-      // Once the reply is final, nothing more is to be read.
+      // Once the reply is final, nothing more of it is to be read.
       if (isText && !this.#isFinal) await this.beforeEdit();
+      // What changes from here on may miss this edit, and counts as unseen again.
       if (isText) this.#unseenSince = undefined;
       await this.#render();
     };

@@ -59,7 +59,7 @@ export class ReplyMessages {
     this.#ranges.delete(replyPart(0));
   }
 
-  /** If no text was posted, the status becomes the first message, to show the end. Else it is an extra. */
+  /** If no text was posted, the status becomes the first message, to show the end. Else it is deleted later. */
   async reuseStatusWithoutText(): Promise<void> {
     if (!this.#posts.has(replyPart(0))) await this.#posts.rename(STATUS_PART, replyPart(0));
   }
@@ -102,13 +102,15 @@ export class ReplyMessages {
     return typeof end === 'number' && end >= source.to;
   }
 
-  /** Up to where (characters) a message shows the answer from `from` on. `unknown`: not sent by this run. */
+  /**
+   * Up to where (characters) a message shows the answer from `from` on. `changed`: it shows another range, or
+   * the agent has rewritten that text. `unknown`: this process has no record of what it shows.
+   */
   displayedUpTo(part: string, from: number): number | 'changed' | 'unknown' {
     const shown = this.#ranges.get(part);
     if (shown === undefined) return 'unknown';
     // A message that shows nothing of the answer may begin anywhere.
     if (shown.from !== from && shown.to > shown.from) return 'changed';
-    // Also `changed` if the agent has rewritten the text since.
     const { answer } = this.#state;
     return textDigest(answer.slice(shown.from, shown.to)) === shown.digest ? shown.to : 'changed';
   }
@@ -151,7 +153,7 @@ export class ReplyMessages {
       const appended = await streams.append(part, { ...wait, render });
       if (appended === 'shown') onShown();
       if (appended !== 'impossible') return appended === 'shown' ? 'done' : appended;
-      // Without an edit, too, it may show all that is to be shown now.
+      // The stream may show all that is to be shown now, without an edit.
       if (latest?.message !== undefined && this.isUpToDate({ part, message: latest.message })) return 'done';
     }
     // A message can be edited once it is no stream any more.
@@ -228,7 +230,7 @@ export class ReplyStreams {
     return this.#posts.sendOnce(part, openStream, { isStream: true }).catch(valueIf(false, hadNoEffect));
   }
 
-  /** Adds the text that a part lacks, once there is a permit. `impossible`: it lacks none, or needs an edit. */
+  /** Adds what a part lacks. `left_out`: no permit came. `impossible`: it lacks nothing, or needs an edit. */
   async append(part: string, request: Omit<PartEdit, 'forms'>): Promise<'shown' | 'left_out' | 'impossible'> {
     const post = this.#posts.find(part);
     const stream = this.#streamOf(part);

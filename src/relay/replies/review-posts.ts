@@ -51,7 +51,7 @@ export function reviewKeys(taskId: string, reviews: readonly Review[]): (string 
     const { status, messageId, errorMessage } = review;
     const isFailed = hasFailed(review);
     if (isFailed && messageId !== null) return `review:failed:${messageId}`;
-    // Once it no longer runs, its findings can be read: `renderReview` looks whether they are finished.
+    // Once the review no longer runs, its findings can be read: `renderReview` looks whether they are finished.
     if (!isFailed && messageId !== null) return status === 'running' ? undefined : `review:${messageId}`;
     // Only this status tells that no message will come.
     if (!isFailed && status !== 'completed') return undefined;

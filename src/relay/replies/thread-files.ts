@@ -152,7 +152,10 @@ export class ThreadFiles {
     this.#staged.set(part, (await uploads.stage(file)).fileId);
   }
 
-  /** Shows the uploaded files. After an error, records which of them are shown, if it tells, and throws it. */
+  /**
+   * Shows the uploaded files in one call. Throws the call's error: if that says what became of the files, it is
+   * recorded; after an unknown outcome the intents stay, and the next attempt looks for them (`#notShared`).
+   */
   async #shareStaged(files: readonly FileToShare[]): Promise<void> {
     const staged = files.flatMap(({ part, name, title = name }) => {
       const id = this.#staged.get(part);
@@ -167,6 +170,7 @@ export class ThreadFiles {
     await withRetry(this.#work, intend, { about: { turn: this.#turn.id } });
     const shown = staged.map(({ id, title }) => ({ id, title }));
     const act = () => workspace.uploads.share({ ...this.#place, files: shown, guard: lease });
+    // Not called after an unknown outcome. Errors other than FileNotShownError say that no file is shown.
     const settleByError = async (error: unknown) => {
       const isHidden = (id: string) => !(error instanceof FileNotShownError) || error.fileIds.includes(id);
       const hidden = staged.filter(({ id }) => isHidden(id));

@@ -168,7 +168,7 @@ class AttachmentBatch {
     return { reason };
   }
 
-  /** Uploads an item, or says why it is not allowed. From here on, its size counts for the message. */
+  /** Uploads an item, or says why it is not allowed. The size of an allowed one counts for the message. */
   async #upload(item: BatchItem): Promise<Outcome | FileRefusal> {
     const found = await this.#sourceOf(item);
     if (typeof found === 'string') return { reason: found };
@@ -236,7 +236,7 @@ class AttachmentBatch {
     return { ...about, sizeBytes, open };
   }
 
-  /** A file whose size Slack does not announce: the response says it, or all bytes are read and counted. */
+  /** The source of a file whose size only its response says, or a count of its bytes; or why it is not sent. */
   async #unsizedSource(file: SlackFile, source: Omit<UploadSource, 'sizeBytes'>) {
     const opened = await this.#request.workspace.downloads.open(file, { signal: this.#signal });
     const { sizeBytes, mime } = opened;

@@ -21,7 +21,7 @@ const CREATE_POLL_MS = 250;
 /**
  * The channel's project, created if it has none. Of two threads that need it at once, one creates it and the
  * other waits. The service cannot list projects, so after a creation with an unknown outcome the log names
- * the possible orphan, and another project is created.
+ * the possible orphan, and another project is created. Throws TurnEnded if the account may create none.
  */
 async function ensureChannelProject({ deps, workspace, lease }: ThreadWork, thread: Thread, turnId: string) {
   const { store, log } = deps;

@@ -57,8 +57,8 @@ export async function nextAllowedMessage(
 }
 
 /**
- * Why a message's writer may not use the agent, if so. If Slack does not say who they are, the writer is told
- * that their message waits, after `lateAfterMs` at the latest: then `hasWaited`, and it may have changed.
+ * Why a message's writer may not use the agent, if so (`unknown`: Slack refuses to say). While Slack does not
+ * answer, the writer is told that the message waits: then `hasWaited`, and the message may have changed.
  */
 async function denialOf(
   work: ThreadWork,

@@ -327,7 +327,7 @@ export class Sender {
     });
   }
 
-  /** Leaves the task: once, after **Try again**. Whether it did: the message is then frozen anew, quoting it. */
+  /** Leaves the task: once, after **Try again**. Whether it did: the message, frozen anew, then quotes it. */
   async #leaveTask(taskId: string): Promise<boolean> {
     const { resends_turn_id: triedAgain } = await messageOfTurn(this.#work, this.#turn);
     if (triedAgain === null || this.#left.has('task')) return false;

@@ -36,7 +36,7 @@ const userSchema = z.looseObject({
   is_owner: flag,
   is_stranger: denyingFlag,
   profile: optional(z.looseObject({ display_name: text, real_name: text })),
-  enterprise_user: optional(z.looseObject({ enterprise_id: text, teams: optional(listOf(z.string())) })),
+  enterprise_user: optional(z.looseObject({ teams: optional(listOf(z.string())) })),
 });
 type SlackUser = z.infer<typeof userSchema>;
 export const userResponseSchema = z.looseObject({ user: userSchema });
@@ -67,13 +67,9 @@ function kindOf(user: SlackUser, installation: Installation): PersonKind {
   return user.is_restricted === false && user.is_ultra_restricted === false ? 'member' : 'unknown';
 }
 
-/** In an organisation, people may belong to another workspace than the one they write in. */
-function isFromThisWorkspace(user: SlackUser, { workspace, enterprise }: Installation): boolean {
-  if (user.team_id === workspace) return true;
-  const org = user.enterprise_user;
-  return (
-    enterprise !== undefined && org?.enterprise_id === enterprise && (org.teams ?? []).includes(workspace)
-  );
+/** In an organisation, people may be at home in another workspace than the one they write in. */
+function isFromThisWorkspace(user: SlackUser, { workspace }: Installation): boolean {
+  return user.team_id === workspace || user.enterprise_user?.teams?.includes(workspace) === true;
 }
 
 function displayNameOf(user: SlackUser): string {

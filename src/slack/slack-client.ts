@@ -155,8 +155,6 @@ export interface Installation {
   botUser: string;
   /** The bot's own id (`B…`), as messages carry it. */
   botId: string;
-  /** The organisation's id (`E…`), if the workspace belongs to one. */
-  enterprise?: string | undefined;
   /** The token belongs to the organisation: calls name their workspace. */
   isOrgToken?: boolean | undefined;
   /** The scopes of the manifest that the token lacks, as far as Slack has said. */

@@ -31,7 +31,6 @@ const authTestSchema = z.looseObject({
   user_id: z.string(),
   bot_id: z.string(),
   app_id: optional(z.string()),
-  enterprise_id: optional(z.string()),
 });
 
 /** Asks Slack whose bot token this is, and retries while Slack is unavailable. Throws a SlackError, also for a person's token. */
@@ -39,8 +38,8 @@ export async function identifyToken(options: TokenOptions): Promise<TokenIdentit
   const { token } = options;
   const client = clientForToken(token, options);
   const response = await retryTransient(() => client.call('auth.test', {}, { schema: authTestSchema }));
-  const { team_id: workspace, user_id: botUser, bot_id: botId, enterprise_id: enterprise } = response;
-  const installation = { workspace, token, botUser, botId, enterprise };
+  const { team_id: workspace, user_id: botUser, bot_id: botId } = response;
+  const installation = { workspace, token, botUser, botId };
   const { grantedScopes: scopes } = client;
   noteScopes(installation, options.log, scopes);
   return {

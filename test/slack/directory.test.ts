@@ -54,7 +54,12 @@ describe('a person', () => {
     ['guest', { is_restricted: true, is_ultra_restricted: true }],
     ['stranger', { is_stranger: true }],
     ['stranger', { team_id: 'T2' }],
-    ['stranger', { team_id: 'T2', enterprise_user: { enterprise_id: 'E1', teams: ['T1', 'T2'] } }],
+    ['stranger', { team_id: 'T2', enterprise_user: { enterprise_id: 'E1', teams: ['T2', 'T3'] } }],
+    ['stranger', { team_id: 'E1', enterprise_user: { enterprise_id: 'E1', teams: [] } }],
+    // The workspace may have come into the organisation after it installed the app.
+    ['member', { team_id: 'T2', enterprise_user: { enterprise_id: 'E1', teams: ['T1', 'T2'] } }],
+    ['member', { team_id: 'E1', enterprise_user: { enterprise_id: 'E1', teams: ['T1'] } }],
+    ['guest', { team_id: 'T2', is_restricted: true, enterprise_user: { teams: ['T1', 'T2'] } }],
     ['unknown', { is_restricted: undefined }],
     ['unknown', { team_id: undefined }],
   ])('is %s when Slack says %j', async (kind, change) => {

@@ -19,7 +19,7 @@ test('auth.test returns the installation and the scopes of a token', async () =>
   });
   const identity = await identifyToken({ token: 'xoxb-1', log: silentLog, slackApiUrl: slack.apiUrl });
   expect(identity).toMatchObject({
-    installation: { workspace: 'T1', token: 'xoxb-1', botUser: 'UBOT', botId: 'BBOT', enterprise: undefined },
+    installation: { workspace: 'T1', token: 'xoxb-1', botUser: 'UBOT', botId: 'BBOT' },
     name: 'Lab',
     scopes: ['chat:write', 'files:read'],
   });

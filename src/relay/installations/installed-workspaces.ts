@@ -99,7 +99,7 @@ export class InstalledWorkspaces extends RefreshedRows<InstalledWorkspace> imple
   }
 
   organisationOf(id: string): string | undefined {
-    return this.#entries.get(id)?.installation.enterprise;
+    return this.#entries.get(id)?.row.enterprise_id ?? undefined;
   }
 
   workspace(id: string): WorkspaceClient | undefined {
@@ -243,8 +243,7 @@ function isSameBot(one: InstalledWorkspace, other: InstalledWorkspace): boolean 
   return (
     one.installation_id === other.installation_id &&
     one.bot_user_id === other.bot_user_id &&
-    one.bot_id === other.bot_id &&
-    one.enterprise_id === other.enterprise_id
+    one.bot_id === other.bot_id
   );
 }
 
@@ -254,7 +253,6 @@ function installationOf(row: InstalledWorkspace, currentToken: () => string | un
     workspace: row.workspace,
     botUser: row.bot_user_id,
     botId: row.bot_id,
-    enterprise: row.is_enterprise_install ? row.installation_id : (row.enterprise_id ?? undefined),
     isOrgToken: row.is_enterprise_install,
     get token() {
       const token = currentToken();

@@ -23,7 +23,10 @@ export async function identifyBot(
     return await toldIfLate(quietMs, identifyToken({ token, slackApiUrl, log }), say);
   } catch (error) {
     if (!(error instanceof SlackAuthError)) throw error;
-    throw refusedSetting('SLACK_BOT_TOKEN', `Slack says ${error.slackCode}`);
+    throw refusedSetting(
+      'SLACK_BOT_TOKEN',
+      error.isInstallationDead ? `Slack says ${error.slackCode}` : error.message,
+    );
   }
 }
 

@@ -31,6 +31,21 @@ test('a start without Slack says that it still tries, and then what to check', a
   await expect(starting).rejects.toThrow(/^auth\.test: http_503\. Slack or a proxy failed; look at status/);
 });
 
+test("a whole organisation's token is refused with what to do", async () => {
+  const slack = await new ScriptedSlack().start();
+  onTestFinished(() => slack.stop());
+  slack.on('auth.test', { body: { ok: true, team_id: null, user_id: 'U1', is_enterprise_install: true } });
+  const config = readConfig({
+    SLACK_BOT_TOKEN: 'xoxb-1',
+    SLACK_APP_TOKEN: 'xapp-1',
+    SLACK_API_URL: slack.apiUrl,
+    AGENT_BASE_URL: 'https://agent.example/v1',
+    AGENT_API_KEY: 'key',
+  });
+  const refused = identifyBot(config, pino({ level: 'silent' }));
+  await expect(refused).rejects.toThrow(/SLACK_BOT_TOKEN.*organisation installs the app by OAuth/s);
+});
+
 test('a HOST that is no address of this machine is refused', async () => {
   const refused = requireFreePort({ HOST: '192.0.2.1', PORT: 0 });
   await expect(refused).rejects.toThrow('HOST is invalid (192.0.2.1 is not an address of this machine');

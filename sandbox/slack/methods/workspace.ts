@@ -15,7 +15,7 @@ export function workspaceMethods(deps: WorkspaceDeps): Record<string, Method> {
       url: `https://${team.domain}.slack.com/`,
       team: team.name,
       user: team.bot.name,
-      team_id: team.installation.organisation?.id ?? team.id,
+      team_id: team.installation.organisation === undefined ? team.id : null,
       ...(team.installation.organisation === undefined
         ? {}
         : { enterprise_id: team.installation.organisation.id }),

@@ -82,7 +82,7 @@ export function createOAuthPages(
           return false;
         },
         success: (installation, _options, _request, response) => showSuccess(installation, response),
-        failure: (error, _options, _request, response) => showFailure(error, response),
+        failure: (error, _options, request, response) => showFailure(error, request.url ?? '', response),
       },
     },
   });
@@ -124,20 +124,24 @@ function toGranted(installation: Installation): GrantedInstallation {
   };
 }
 
-function showSuccess({ appId, team }: Installation, response: ServerResponse): void {
-  const isId = (id: string | undefined) => id !== undefined && /^[A-Z0-9]+$/.test(id);
-  const link =
-    isId(appId) && isId(team?.id) ? `https://slack.com/app_redirect?app=${appId}&team=${team?.id}` : '';
-  const open = link === '' ? 'Open Slack' : `<a href="${link}">Open it in Slack</a>`;
-  sendPage(
-    response,
-    200,
-    'Taskthread is installed',
-    `${open}, invite it to a channel, and mention it there.`,
-  );
+/** An organisation's admin still has to add the app to workspaces: until then, nobody sees it. */
+function showSuccess(
+  { appId = '', team, enterprise }: Pick<Installation<'v1' | 'v2', boolean>, 'appId' | 'team' | 'enterprise'>,
+  response: ServerResponse,
+): void {
+  const [url, text] =
+    team === undefined
+      ? [
+          `app.slack.com/manage/${enterprise?.id}/integrations/profile/${appId}/workspaces/add`,
+          'Add it to workspaces',
+        ]
+      : [`slack.com/app_redirect?app=${appId}&team=${team.id}`, 'Open it in Slack'];
+  const isLinked = [appId, (team ?? enterprise)?.id].every((id) => /^[A-Z0-9]+$/.test(id ?? ''));
+  const next = isLinked ? `<a href="https://${url}">${text}</a>` : text;
+  sendPage(response, 200, 'Taskthread is installed', `${next}, invite it to a channel, and mention it there`);
 }
 
-function showFailure(error: Error, response: ServerResponse): void {
+function showFailure(error: Error, url: string, response: ServerResponse): void {
   if (error instanceof InstallRefused) {
     const isId = /^[A-Z0-9]+$/.test(error.workspace);
     const who = isId ? `This workspace (${error.workspace})` : 'This workspace';
@@ -151,7 +155,9 @@ function showFailure(error: Error, response: ServerResponse): void {
     slack_oauth_missing_code: `Slack sent no authorization code. ${START_AGAIN}`,
     access_denied: `The installation was cancelled. ${START_AGAIN} if that was a mistake`,
   };
-  const code = 'code' in error ? String(error.code) : '';
+  const code =
+    URL.parse(url, 'http://localhost')?.searchParams.get('error') ??
+    ('code' in error ? String(error.code) : '');
   refuse(response, reasons[code] ?? `Slack did not complete the installation. ${START_AGAIN}`);
 }
 

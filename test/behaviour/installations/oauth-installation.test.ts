@@ -40,6 +40,9 @@ describe('installing the app', () => {
     expect(visit.asked.searchParams.get('scope')).toContain('app_mentions:read');
     expect(visit.back.href).toMatch(/^https:\/\/bot\.invalid\/slack\/oauth_redirect\?/);
     expect([visit.status, visit.page]).toEqual([200, expect.stringContaining('is installed')]);
+    expect(visit.page).toMatch(
+      /slack\.com\/app_redirect\?app=\w+&team=T1">Open it in Slack<.*mention it there\.</,
+    );
     const place = tenants.personAndChannel('T1');
     expect(await tenants.answered(tenants.ask(place, 'What is one and one?'))).not.toBe('');
   });
@@ -52,7 +55,8 @@ describe('installing the app', () => {
   });
 
   test('is refused where the state is missing, forged, from another browser, or already used', async () => {
-    const { back, cookie } = await tenants.install('T2', { cancel: 'yes' });
+    const { back, cookie, page } = await tenants.install('T2', { cancel: 'yes' });
+    expect(page).toContain('The installation was cancelled');
     const code = () => slack.installCode('T2');
     const state = back.searchParams.get('state') ?? '';
     const at = (query: Record<string, string>) => `${back.pathname}?${new URLSearchParams(query).toString()}`;
@@ -79,7 +83,12 @@ describe('installing the app', () => {
   });
 
   test('in an organisation covers all of its workspaces', async () => {
-    expect((await tenants.install('T3')).status).toBe(200);
+    const { status, page } = await tenants.install('T3');
+    // At first, the app is in none of them.
+    expect([status, page]).toEqual([
+      200,
+      expect.stringMatching(/slack\.com\/manage\/E1\/integrations\/profile\/\w+\/workspaces\/add">Add it/),
+    ]);
     for (const id of ['T3', 'T4']) {
       const place = tenants.personAndChannel(id);
       const root = tenants.ask(place, '/tools');

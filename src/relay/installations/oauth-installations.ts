@@ -60,7 +60,7 @@ function createOAuthInstallations(sources: RegistrySources, oauth: OAuthOptions)
 
   return {
     workspaces,
-    acceptUninstallEvent: (event: UninstallEvent) => acceptUninstallEvent(store, event, onChanged),
+    acceptUninstallEvent: (event: UninstallEvent) => acceptUninstallEvent(store, event, workspaces),
     uninstallationJobs: uninstallationJobs(parts, onChanged, confirmAfterMs),
     tokenRotation: new TokenRotation(parts, onChanged),
     /** Stores an installation in place of the one before. Throws InstallRefused if the workspace is not allowed to. */

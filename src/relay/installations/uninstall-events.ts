@@ -3,6 +3,7 @@ import { CHANNEL_LEVEL, JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { InstallationRow } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { JobKind } from '../runtime/job-runner.ts';
+import type { InstalledWorkspaces } from './installed-workspaces.ts';
 import { decryptTokens, type InstallationDeps } from './token-rotation.ts';
 
 /** A Slack event about an installation that ends, or that is for fewer or more workspaces. */
@@ -32,14 +33,17 @@ const payloadSchema = z.object({ why: z.string(), at: z.coerce.date(), refused: 
 export async function acceptUninstallEvent(
   store: Pick<Store, 'installations' | 'jobs'>,
   event: UninstallEvent,
-  onChanged: () => Promise<void>,
+  workspaces: Pick<InstalledWorkspaces, 'find' | 'refresh'>,
 ): Promise<void> {
   const { organisation } = event;
   if (event.kind === 'access_revoked' || event.kind === 'access_granted') {
     if (organisation === undefined) return;
     if (event.kind === 'access_revoked') await store.installations.revokeAccess(organisation, event.from);
-    else await store.installations.restoreAccess(organisation, event.to);
-    return await onChanged();
+    else
+      for (const workspace of event.to)
+        if ((await workspaces.find({ workspace })) === undefined)
+          await store.installations.attachWorkspace(workspace, organisation);
+    return await workspaces.refresh();
   }
   // The workspace's own installation; where that has ended or never existed, its organisation's.
   const own = event.workspace === undefined ? undefined : await store.installations.get(event.workspace);

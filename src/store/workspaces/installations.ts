@@ -71,10 +71,7 @@ export class Installations extends Queries {
     });
   }
 
-  /**
-   * Attaches a workspace to its organisation's installation. False if there is none, or if the organisation revoked the
-   * workspace's access.
-   */
+  /** Attaches a workspace, which Slack lists, to its organisation's installation. False if there is none. */
   async attachWorkspace(workspace: string, organisation: string): Promise<boolean> {
     return inChangeSequence(this.db, (trx) => this.#attach(trx, workspace, organisation));
   }
@@ -88,8 +85,7 @@ export class Installations extends Queries {
         name = excluded.name, bot_user_id = excluded.bot_user_id, bot_id = excluded.bot_id,
         installation_id = excluded.installation_id, uninstalled_at = null, access_revoked_at = null,
         -- Messages from the time without the app are not read back.
-        last_receiving_at = case when workspaces.uninstalled_at is null then workspaces.last_receiving_at end, change_seq = nextval('installation_change_seq')
-      where workspaces.access_revoked_at is null or workspaces.installation_id is distinct from excluded.installation_id`;
+        last_receiving_at = case when workspaces.uninstalled_at is null then workspaces.last_receiving_at end, change_seq = nextval('installation_change_seq')`;
     return changesRow(trx, attached);
   }
 
@@ -116,34 +112,13 @@ export class Installations extends Queries {
     });
   }
 
-  /** An organisation revokes the access of these workspaces, used or not, until it restores it. */
+  /** An organisation revokes the access of these workspaces. */
   async revokeAccess(organisation: string, workspaces: readonly string[]): Promise<void> {
-    if (workspaces.length === 0) return;
-    await inChangeSequence(this.db, async (trx) => {
-      await sql`
-        insert into workspaces (workspace, name, bot_user_id, bot_id, installation_id, uninstalled_at, access_revoked_at)
-        select taken.workspace, name, bot_user_id, bot_id, installations.workspace, clock_timestamp(), clock_timestamp()
-        from installations, unnest(${[...new Set(workspaces)]}::text[]) as taken (workspace)
-        where installations.workspace = ${organisation}
-        on conflict (workspace) do update set uninstalled_at = coalesce(workspaces.uninstalled_at, excluded.uninstalled_at),
-          access_revoked_at = excluded.access_revoked_at, change_seq = nextval('installation_change_seq')
-        where workspaces.installation_id = excluded.installation_id`.execute(trx);
-      const gone = sql`
-        select workspace from workspaces
-        where installation_id = ${organisation} and workspace = any(${[...workspaces]}::text[])`;
-      await apiKeyDeletion(gone).execute(trx);
-    });
-  }
-
-  /** An organisation restores the access of these workspaces. */
-  async restoreAccess(organisation: string, workspaces: readonly string[]): Promise<void> {
-    if (workspaces.length === 0) return;
-    const restored = sql`
-      update workspaces set access_revoked_at = null, last_receiving_at = null, change_seq = ${nextChangeSeq},
-        uninstalled_at = (select uninstalled_at from installations where installations.workspace = ${organisation})
-      where installation_id = ${organisation} and access_revoked_at is not null
-        and workspace = any(${[...workspaces]}::text[])`;
-    await inChangeSequence(this.db, (trx) => restored.execute(trx));
+    const revoked = sql`
+      update workspaces set uninstalled_at = coalesce(uninstalled_at, clock_timestamp()),
+        access_revoked_at = clock_timestamp(), change_seq = ${nextChangeSeq}
+      where installation_id = ${organisation} and workspace = any(${[...workspaces]}::text[]) returning workspace`;
+    await inChangeSequence(this.db, (trx) => apiKeyDeletion(revoked).execute(trx));
   }
 
   /** The workspaces that changed after a version, in the order of their changes. */

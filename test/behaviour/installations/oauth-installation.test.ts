@@ -123,6 +123,11 @@ describe('installing the app', () => {
     expect(await row()).toEqual({ uninstalled_at: null, access_revoked_at: null });
     expect(await tenants.answered(tenants.ask(place, 'And now?'))).not.toBe('');
     expect(scene.sentToAgent('Does anybody').texts).toEqual([]);
+    slack.setAccess('T4', 'revoked');
+    await scene.until('it is withdrawn again', async () => (await row())?.access_revoked_at != null);
+    // The event that it is given back is lost.
+    tenants.team('T4').isWithdrawn = false;
+    expect(await tenants.answered(tenants.ask(place, 'And after all that?'))).not.toBe('');
   });
 
   test('yields tokens that a start renews before they expire, and a metric counts that', async () => {

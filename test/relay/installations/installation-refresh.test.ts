@@ -213,17 +213,22 @@ describe('processes that share installations', () => {
     expect(await installed.find({ workspace: 'T904', organisation: 'E4' })).toBeUndefined();
   });
 
-  test('drop a workspace from which its organisation removed the app, until it is added again', async () => {
-    const { installed } = await process();
+  test('drop a workspace from which its organisation removed the app, until Slack lists it again', async () => {
+    const taken = ['T901', 'T902'];
+    let listed = new Set(taken);
+    const { installed } = await process(keyring, { workspacesOf: async () => listed });
     await installOrganisation('E2');
     const of = (workspace: string) => installed.find({ workspace, organisation: 'E2' });
     expect(await of('T901')).toMatchObject({ id: 'T901' });
-    const taken = ['T901', 'T902'];
+    listed = new Set();
     await store.installations.revokeAccess('E2', taken);
     await installed.refresh();
+    for (const workspace of taken) expect(await of(workspace)).toBeUndefined();
     await installOrganisation('E2');
     for (const workspace of taken) expect(await of(workspace)).toBeUndefined();
-    await store.installations.restoreAccess('E2', taken);
+    // Nobody need say so: an event may be late or lost.
+    listed = new Set(taken);
+    await installOrganisation('E2');
     for (const workspace of taken) expect(await of(workspace)).toMatchObject({ id: workspace });
   });
 
@@ -495,7 +500,8 @@ describe('an uninstall event', () => {
       }
     };
     const handle = async (event: UninstallEvent) => {
-      await acceptUninstallEvent(store, event, onChanged);
+      const workspaces = { find: async () => undefined, refresh: onChanged };
+      await acceptUninstallEvent(store, event, workspaces);
       await run();
     };
     const runIn = async (minutes: number) => {

@@ -185,6 +185,7 @@ export function channelJson(channel: Channel, botUserId: string): Fields {
     is_im: channel.kind === 'im',
     is_mpim: channel.kind === 'mpim',
     context_team_id: channel.teamId,
+    shared_team_ids: [channel.teamId, ...channel.connectedTeams],
   };
   if (channel.kind === 'im') {
     const user = [...channel.members].find((id) => id !== botUserId) ?? botUserId;

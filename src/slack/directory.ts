@@ -249,7 +249,9 @@ export class SlackDirectory {
       if (response === undefined) return undefined;
       const { is_archived, is_member, is_im, is_mpim } = response.channel;
       if (is_archived) return 'archived';
-      return is_member || is_im || is_mpim ? 'inside' : 'outside';
+      // An organisation's bot is also in the channels of its other workspaces.
+      const isElsewhere = this.#channelKind(response.channel) === 'elsewhere';
+      return (is_member || is_im || is_mpim) && !isElsewhere ? 'inside' : 'outside';
     } catch (error) {
       if (error instanceof ChannelGoneError || error instanceof SlackRefusedError) return 'outside';
       throw error;

@@ -71,11 +71,11 @@ export class AdminActions<Deps extends WorkspaceDeps> {
     return channel;
   }
 
-  /** Shares a channel with another workspace that has the app (Slack Connect): its bot is a member, too. */
+  /** Shares a channel with another workspace that has the app, of its organisation or another one: its bot is a member, too. */
   connect(channelRef: ChannelRef, teamId: string): void {
     const channel = this.channel(channelRef);
     const other = this.deps.world.team(teamId);
-    channel.shared = true;
+    channel.shared ||= other.installation !== this.deps.world.team(channel.teamId).installation;
     channel.connectedTeams.push(teamId);
     channel.members.add(other.bot.userId);
     other.channels.set(channel.id, channel);

@@ -41,8 +41,8 @@ export class SharedChannels {
   /**
    * The workspace that an event is for: of the bot that is mentioned, else the one that has the thread (of several the one
    * to whose bot the writer last turned), else the one that Slack names. Another than that counts only if Slack says, for
-   * its own token, that its bot is in the channel. Nobody's token is used for a channel that is not shared with their
-   * organisation. Throws a StoreError, a SlackError or a time-out: then nobody knows.
+   * its own token, that its bot is in the channel. Nobody's token is used for a channel in which they have no thread and which
+   * is not shared with their organisation. Throws a StoreError, a SlackError or a time-out: then nobody knows.
    */
   async workspaceFor(event: SharedEvent): Promise<string> {
     const { workspace: named, channel, thread_ts, isShared, ts, writer, mentioned } = event;
@@ -54,7 +54,9 @@ export class SharedChannels {
       const found = await this.#firstInside(this.#ofBot(event, id), event);
       if (found !== undefined) return found;
     }
-    if (!isShared || thread_ts === '' || ts === '') return named;
+    // Workspaces of an organisation share channels among themselves, too.
+    const isAlone = !isShared && this.#registry.organisationOf(named) === undefined;
+    if (isAlone || thread_ts === '' || ts === '') return named;
     const owners = await this.#threads.workspacesOf(event, writer, ts);
     return (await this.#firstInside(owners, event)) ?? named;
   }
@@ -81,11 +83,8 @@ export class SharedChannels {
 
   async #placeOf(workspace: string, channel: string): Promise<'inside' | 'elsewhere'> {
     try {
-      const people = this.#registry.workspace(workspace)?.people;
-      if ((await people?.botPlaceIn(channel)) !== 'inside') return 'elsewhere';
-      // An organisation's bot is also in the channels of its other workspaces.
-      const kind = (await people?.channelNow(channel))?.kind ?? 'unknown';
-      return kind === 'unknown' || kind === 'elsewhere' ? 'elsewhere' : 'inside';
+      const place = await this.#registry.workspace(workspace)?.people.botPlaceIn(channel);
+      return place === 'inside' ? 'inside' : 'elsewhere';
     } catch (error) {
       if (error instanceof SlackAuthError || isPermanentRefusal(error)) return 'elsewhere';
       throw error;

@@ -94,6 +94,27 @@ describe('a workspace', () => {
     }
   });
 
+  test('of an organisation keeps its thread in a channel that another workspace of it shares', async () => {
+    const starter = slack.createPerson({ name: 'host-of-both', teamId: 'T3' });
+    const other = slack.createPerson({ name: 'member-of-both', teamId: 'T3', homeTeamId: 'T4' });
+    const channel = slack.createChannel({ teamId: 'T3', name: 'both', members: [starter, other] });
+    slack.connect(channel, 'T4');
+    const root = tenants.ask({ person: starter, channel }, 'for both of us');
+    await tenants.answered(root);
+    slack.delivery.authorizes = 'connected';
+    try {
+      const reply = slack.say({ person: other, channel, thread: root.ts, text: 'and one more thing' });
+      await tenants.answered(reply, root);
+    } finally {
+      slack.delivery.authorizes = 'host';
+    }
+    expect(scene.sentToAgent('for both of us').texts).toEqual([
+      'for both of us',
+      expect.stringContaining('member-of-both: and one more thing'),
+    ]);
+    expect(tenants.shown(root)).not.toContain('shared with another organisation');
+  });
+
   test("of an organisation is found by events of its own people, and never by another organisation's", async () => {
     const own = slack.createPerson({ name: 'own', teamId: 'T4' });
     const foreign = slack.createPerson({

@@ -88,7 +88,7 @@ export class Interactions {
       user: { id: person.id, username: person.name, name: person.name, team_id: person.homeTeamId },
       api_app_id: team.bot.appId,
       token: 'verification-token',
-      // For an organisation's installation Slack omits the team: the person's team_id names the workspace.
+      // For an organisation's installation Slack names only where the person is at home.
       team: organisation === undefined ? { id: team.id, domain: team.domain } : null,
       enterprise: organisation ?? null,
       is_enterprise_install: organisation !== undefined,

@@ -158,7 +158,7 @@ export function viewJson(team: Team, view: View): Fields {
     previous_view_id: null,
     root_view_id: view.id,
     app_id: team.bot.appId,
-    app_installed_team_id: team.id,
+    app_installed_team_id: team.installation.organisation?.id ?? team.id,
     bot_id: team.bot.botId,
   };
 }

@@ -1,5 +1,5 @@
 import { repeatCall, timeLimit } from '../calls/retries-and-waits.ts';
-import { parseInstallationQuery } from '../listeners/envelope.ts';
+import { parseInstallationQuery, parseOrganisationUse } from '../listeners/envelope.ts';
 import { EventIntake, type EventIntakeDeps } from '../listeners/event-intake.ts';
 import { type EventTransport, SlackApp } from '../listeners/slack-app.ts';
 import { createSocketLease } from '../listeners/socket-mode-pool.ts';
@@ -109,7 +109,7 @@ export function createIntake(
     log,
   });
   const onConnected = () => gapDetector.heartbeatNow();
-  const slackApp = createSlackApp(context, storage, workspaces, { eventIntake, onConnected });
+  const slackApp = createSlackApp(context, storage, workspaces, { eventIntake, sharedChannels, onConnected });
   return { slackApp, gapDetector, eventIntake };
 }
 
@@ -117,8 +117,9 @@ function createSlackApp(
   { config, limits, log, telemetry }: AppContext,
   { store, leaseStore }: Storage,
   { installations, oauth, own }: Workspaces,
-  { eventIntake, onConnected }: { eventIntake: EventIntake; onConnected: () => void },
+  parts: { eventIntake: EventIntake; sharedChannels: SharedChannels; onConnected: () => void },
 ): SlackApp {
+  const { eventIntake, sharedChannels, onConnected } = parts;
   const { SLACK_APP_TOKEN: appToken, SLACK_SIGNING_SECRET: signingSecret = '' } = config;
   const transport: EventTransport =
     appToken === undefined
@@ -138,6 +139,10 @@ function createSlackApp(
     transport,
     eventIntake,
     authorize: async (_source, body) => {
+      const use = parseOrganisationUse(body);
+      const used = use && (await sharedChannels.workspaceOfUse(use));
+      // Where it is used: the listeners read it there.
+      if (body !== undefined && used !== undefined) body.team = { id: used };
       const at = body && parseInstallationQuery(body);
       const workspace = at && (await installations.find(at));
       if (workspace === undefined) throw new Error('The app is not installed there.');

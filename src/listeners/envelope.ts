@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { listOf } from '../calls/json.ts';
 import { shownMessageSchema } from '../relay/controls/used-button-note.ts';
 import type { InstallationQuery } from '../relay/installations/installed-workspaces.ts';
+import type { OrganisationUse } from '../relay/installations/shared-channels.ts';
 import type { UninstallEvent } from '../relay/installations/uninstall-events.ts';
 import {
   type ButtonPress,
@@ -10,7 +11,8 @@ import {
   inputStateSchema,
   type WorkspaceActor,
 } from '../relay/runtime/control-request.ts';
-import { optional } from '../slack/field-schemas.ts';
+import { optional, slackId, slackTs } from '../slack/field-schemas.ts';
+import { parseViewMetadata } from '../slack/views.ts';
 
 /** The fields that are read of an event's envelope. */
 export const envelopeSchema = z.looseObject({
@@ -171,7 +173,8 @@ export const actorSchema = z.looseObject({
   type: optional(z.string()),
   team: optional(z.looseObject({ id: z.string() })),
   user: z.looseObject({ id: z.string(), team_id: optional(z.string()) }),
-  view: optional(z.looseObject({ app_installed_team_id: optional(z.string()) })),
+  is_enterprise_install: optional(z.boolean()),
+  view: optional(z.looseObject({ app_installed_team_id: optional(z.string()), private_metadata: text })),
 });
 
 /** The fields that are read of a press. */
@@ -216,11 +219,34 @@ export function parseRequester(body: unknown): string | undefined {
 export function parseActor(body: unknown): WorkspaceActor | undefined {
   const parsed = actorSchema.safeParse(body);
   if (!parsed.success) return undefined;
-  const { type, team, user, view } = parsed.data;
+  const { type, team, user, view, is_enterprise_install: isOrganisationWide } = parsed.data;
+  const shown = isOrganisationWide === true ? parseViewMetadata(view?.private_metadata ?? '') : undefined;
   const opener = type?.startsWith('view_') ? view?.app_installed_team_id : undefined;
   // An organisation's id (E…) names no workspace.
-  const workspace = [opener, team?.id, user.team_id].find((id) => id?.startsWith('T') === true);
+  const workspace = [shown?.workspace, opener, team?.id, user.team_id].find(
+    (id) => id?.startsWith('T') === true,
+  );
   return workspace !== undefined ? { workspace, person: user.id } : undefined;
+}
+
+const organisationUseSchema = z.looseObject({
+  is_enterprise_install: z.literal(true),
+  team: z.null().optional(),
+  enterprise: z.looseObject({ id: z.string() }),
+  user: z.looseObject({ team_id: optional(z.string()) }),
+  channel: z.looseObject({ id: slackId }),
+  message: z.looseObject({ ts: slackTs, thread_ts: optional(slackTs) }).optional(),
+  container: optional(z.looseObject({ message_ts: slackTs, thread_ts: optional(slackTs) })),
+});
+
+/** Reads a press or a shortcut in a channel, for an organisation's installation; undefined for anything else. */
+export function parseOrganisationUse(body: unknown): OrganisationUse | undefined {
+  const { data } = organisationUseSchema.safeParse(body);
+  const { message, container } = data ?? {};
+  const thread_ts = container?.thread_ts ?? message?.thread_ts ?? container?.message_ts ?? message?.ts;
+  if (data === undefined || thread_ts === undefined) return undefined;
+  const { enterprise, user, channel } = data;
+  return { organisation: enterprise.id, workspace: user.team_id ?? '', channel: channel.id, thread_ts };
 }
 
 /** Reads a press; undefined for anything else. What only one person sees is no root of a thread. */
@@ -244,7 +270,7 @@ export function parsePress(body: unknown): ButtonPress | undefined {
     value,
     turnId: z.uuid().safeParse(value.split('/').at(-1)).data,
     selectedChannel: action.selected_conversation,
-    view: view && { id: view.id, metadata: view.private_metadata, hash: view.hash },
+    view: view && { id: view.id, ...parseViewMetadata(view.private_metadata), hash: view.hash },
   };
 }
 
@@ -253,7 +279,8 @@ export function parseForm(body: unknown): FormSubmission | undefined {
   const actor = parseActor(body);
   const { data } = formSchema.safeParse(body);
   if (actor === undefined || data === undefined) return undefined;
-  const { id: viewId, private_metadata: metadata, state } = data.view;
+  const { id: viewId, private_metadata, state } = data.view;
+  const { metadata } = parseViewMetadata(private_metadata);
   const [firstInput = ''] = Object.keys(state.values);
   return { ...actor, viewId, metadata, input: (id) => state.values[id]?.[id], firstInput };
 }

@@ -12,6 +12,7 @@ import {
 } from '../relay/runtime/incoming-message.ts';
 import { optional, slackId, slackTs } from '../slack/field-schemas.ts';
 import { messageSchema, type ThreadMessage } from '../slack/message-history.ts';
+import { parseViewMetadata } from '../slack/views.ts';
 import { type Envelope, isMessageEvent } from './envelope.ts';
 
 const channelRenameSchema = z.looseObject({ channel: z.looseObject({ id: slackId }) });
@@ -227,7 +228,7 @@ export function parseHomeOpened({ workspace, event }: Envelope) {
   const { data } = homeOpenedSchema.safeParse(event);
   if (data === undefined) return undefined;
   const { user: person, channel, tab, view } = data;
-  const state = parseHomeMetadata(view?.private_metadata);
+  const state = parseHomeMetadata(parseViewMetadata(view?.private_metadata ?? '').metadata);
   return { workspace, person, channel, tab, state, hash: view?.hash };
 }
 

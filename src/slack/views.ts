@@ -9,6 +9,18 @@ const TRIGGER_MAX_WAIT_MS = 2_000;
 const openedSchema = z.looseObject({ view: z.looseObject({ id: z.string() }) });
 const publishedSchema = z.looseObject({ view: z.looseObject({ hash: z.string() }) });
 
+/** What begins the metadata of an organisation's views: their workspace, which Slack does not tell of what is used there. */
+const WORKSPACE = /^(T[A-Z0-9]+) /;
+
+interface View {
+  private_metadata?: string;
+}
+
+/** The workspace of a view, if its metadata begins with one, and the metadata that it was made with. */
+export function parseViewMetadata(metadata: string): { workspace: string | undefined; metadata: string } {
+  return { workspace: WORKSPACE.exec(metadata)?.[1], metadata: metadata.replace(WORKSPACE, '') };
+}
+
 /** Modals and the Home tab. */
 export class Views {
   readonly #client: RateLimitedClient;
@@ -18,15 +30,19 @@ export class Views {
   }
 
   /** Opens a modal and returns its id, or undefined if the trigger has expired. Throws a SlackError. */
-  async open(triggerId: string, view: object): Promise<string | undefined> {
+  async open(triggerId: string, view: View): Promise<string | undefined> {
     const options = { schema: openedSchema, maxWaitMs: TRIGGER_MAX_WAIT_MS };
-    const opening = this.#client.call('views.open', { trigger_id: triggerId, view }, options);
+    const opening = this.#client.call(
+      'views.open',
+      { trigger_id: triggerId, view: this.#placed(view) },
+      options,
+    );
     return (await opening.catch(valueIf(undefined, isRefusedWith(/trigger/))))?.view.id;
   }
 
   /** Updates an open modal; false if it was closed. Throws a SlackError. */
-  async update(viewId: string, view: object): Promise<boolean> {
-    const updated = this.#client.send('views.update', { view_id: viewId, view });
+  async update(viewId: string, view: View): Promise<boolean> {
+    const updated = this.#client.send('views.update', { view_id: viewId, view: this.#placed(view) });
     return await updated.catch(valueIf(false, isRefusedWith(/^not_found$/)));
   }
 
@@ -37,11 +53,17 @@ export class Views {
    */
   async publish(
     person: string,
-    render: () => Promise<object>,
+    render: () => Promise<View>,
     { hash, signal }: { hash?: string | undefined; signal?: AbortSignal } = {},
   ): Promise<string | undefined> {
-    const rendered = async () => ({ user_id: person, view: await render(), hash });
+    const rendered = async () => ({ user_id: person, view: this.#placed(await render()), hash });
     const published = this.#client.call('views.publish', rendered, { schema: publishedSchema, signal });
     return (await published.catch(valueIf(undefined, isRefusedWith(/^hash_conflict$/))))?.view.hash;
+  }
+
+  #placed(view: View): View {
+    const { workspace, isOrgToken } = this.#client.installation;
+    if (isOrgToken !== true) return view;
+    return { ...view, private_metadata: `${workspace} ${view.private_metadata ?? ''}` };
   }
 }

@@ -36,6 +36,13 @@ describe('the location of a press', () => {
     expect(parseActor(body)).toEqual({ workspace, person: 'U1' });
   });
 
+  test('in a view of an organisation is in the workspace for which it was made', () => {
+    const shown = { id: 'V1', private_metadata: 'T3 {"page":1}', app_installed_team_id: 'E1' };
+    const body = { ...press, team: null, is_enterprise_install: true, type: 'block_actions', view: shown };
+    expect(parsePress(body)).toMatchObject({ workspace: 'T3', view: { metadata: '{"page":1}' } });
+    expect(parseActor({ ...body, is_enterprise_install: false })).toMatchObject({ workspace: 'T2' });
+  });
+
   test("falls back to the person's workspace if Slack names none", () => {
     expect(parseActor({ ...by, team: null })).toEqual({ workspace: 'T2', person: 'U1' });
     expect(parseActor({ team: null, user: { id: 'U1' } })).toBeUndefined();

@@ -17,6 +17,11 @@ export interface SharedEvent extends ThreadKey {
   mentioned: () => readonly string[];
 }
 
+/** Where somebody uses a control or a shortcut of an organisation's bot; Slack names the workspace where they are at home. */
+export interface OrganisationUse extends ThreadKey {
+  organisation: string;
+}
+
 /** Whether the bot of a workspace is in a channel is known for so long (ms), of so many. */
 const PLACE_TTL_MS = 60_000;
 const MAX_PLACES = 1_000;
@@ -59,6 +64,12 @@ export class SharedChannels {
     if (isAlone || thread_ts === '' || ts === '') return named;
     const owners = await this.#threads.workspacesOf(event, writer, ts);
     return (await this.#firstInside(owners, event)) ?? named;
+  }
+
+  /** The workspace of the organisation that has the thread, else one with threads in the channel. Throws a StoreError. */
+  async workspaceOfUse({ organisation, ...place }: OrganisationUse): Promise<string | undefined> {
+    const owners = await this.#threads.workspacesIn(place);
+    return owners.find((id) => this.#registry.organisationOf(id) === organisation);
   }
 
   /** The installations that have this bot; of several workspaces of an organisation the named one alone, if it is among them. */

@@ -102,6 +102,14 @@ export class Threads extends Queries {
     return rows.map(({ workspace }) => workspace);
   }
 
+  /** The workspaces with threads in a channel: first those that have this one, then the one of the key. */
+  async workspacesIn({ workspace: named, channel, thread_ts }: ThreadKey): Promise<string[]> {
+    const rows = await this.rows(sql<Pick<Thread, 'workspace'>>`
+      select workspace from threads where channel = ${channel} and not is_dormant group by workspace
+      order by bool_or(thread_ts = ${thread_ts}) desc, workspace = ${named} desc`);
+    return rows.map(({ workspace }) => workspace);
+  }
+
   /** What decides whether a person's reply is for the agent; undefined if the thread is not ours. */
   async listening(key: ThreadKey, person: string, ts: SlackTs): Promise<ThreadListening | undefined> {
     const replies = sql`${sameThread('messages', 'thread')} and ${isReply}`;

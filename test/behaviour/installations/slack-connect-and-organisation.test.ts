@@ -94,6 +94,34 @@ describe('a workspace', () => {
     }
   });
 
+  test('of an organisation obeys its people wherever they are at home', async () => {
+    const local = slack.createPerson({ name: 'starter', teamId: 'T3' });
+    // The app is not even added to that workspace.
+    const visiting = slack.createPerson({ name: 'visiting', teamId: 'T3', homeTeamId: 'T9' });
+    const channel = inChannel('T3', 'visited');
+    const root = tenants.ask({ person: local, channel }, 'to be stopped\n/slow 9000');
+    const isStoppable = ({ blocks }: Message) => JSON.stringify(blocks ?? []).includes('"stop"');
+    const reply = await scene.until('it can be stopped', () =>
+      slack.thread(channel, root.ts).find(isStoppable),
+    );
+    await slack.click({ person: visiting, channel, ts: reply.ts, actionId: 'stop' });
+    await scene.finished(channel, root);
+    expect(slack.ephemerals(visiting, channel)).toEqual([]);
+    const { ts } = slack.say({ person: local, channel, text: 'what they talk about' });
+    await slack.shortcut({ person: visiting, callbackId: 'ask_about', channel, ts });
+    await scene.until('the form is there', () => tenants.modal(visiting).includes('question'));
+    await slack.submitView(visiting, { question: 'a question from a form' });
+    await scene.until('it is sent', () => scene.sentToAgent('a question from a form').texts.length > 0);
+    slack.openHome(visiting);
+    await scene.until('Home lists it', () =>
+      JSON.stringify(slack.home(visiting)?.blocks ?? '').includes('task_details'),
+    );
+    await slack.click({ person: visiting, view: 'home', actionId: 'task_details' });
+    await scene.until('it opens', () => tenants.modal(visiting).includes('a question from a form'));
+    const { rows } = await sql`select from workspaces where workspace = 'T9'`.execute(store.db);
+    expect(rows).toEqual([]);
+  });
+
   test('of an organisation keeps its thread in a channel that another workspace of it shares', async () => {
     const starter = slack.createPerson({ name: 'host-of-both', teamId: 'T3' });
     const other = slack.createPerson({ name: 'member-of-both', teamId: 'T3', homeTeamId: 'T4' });

@@ -1,12 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from 'kysely';
+import { timeLimit, valueIf } from '../../calls/retries-and-waits.ts';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
+import { StoreError } from '../../store/errors.ts';
 import type { Message, MessageKey, Tables, ThreadKey, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { hasSettled } from '../../store/threads/turn-phase.ts';
+import { accessDenialUnder } from '../access/access-policy.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
+import { refuseMessage, tellRefused } from '../access/refusals.ts';
 import { seeksOwnReply } from '../replies/reply-reader.ts';
 import type {
   ButtonHandlers,
@@ -27,7 +31,10 @@ import type { StopControl } from './stop-control.ts';
 type PassOn = (thread: ThreadKey, when: PassOnTime) => boolean;
 type SendPaused = ButtonHandlers<'send_paused'>['send_paused'];
 
-/** Passes a queued message on if the run pauses; else offers its writer buttons, once for all they write. */
+/**
+ * Passes a queued message on if the run pauses; else offers its writer buttons, once for all they write. Whoever may not use
+ * the agent is told so at once: the run may take hours.
+ */
 export async function offerSendNow(
   deps: RelayDeps,
   passOn: PassOn,
@@ -42,8 +49,23 @@ export async function offerSendNow(
   // The open turn has no run to send to or stop: its run has ended, or its message went to an earlier turn's.
   const endsSoon = open !== undefined && (hasSettled(open) || seeksOwnReply(open));
   if (endsSoon) return;
+  if (await isRefusedAtOnce(deps, { ...writer, ts })) return;
   const note = noteWithButtons(strings.messageQueued, ['send_now', 'send_instead'], ts);
   trySendEphemeral(deps, { ...writer, threadTs: outcome.thread.thread_ts }, note);
+}
+
+/** Refuses a message whose writer may not use the agent; false also if Slack does not say in time. Throws a StoreError. */
+async function isRefusedAtOnce(deps: RelayDeps, asked: ChannelActor & MessageKey): Promise<boolean> {
+  const { store, settings } = deps;
+  const workspace = deps.workspace(asked.workspace);
+  const message = await store.messages.get(asked);
+  if (workspace === undefined || message === undefined) return false;
+  const set = await store.settings.inForce(asked.workspace, asked.channel);
+  const look = accessDenialUnder(set, deps, workspace.people, asked, timeLimit(settings.lookupMs));
+  const why = await look.catch(valueIf(undefined, (error) => !(error instanceof StoreError)));
+  if (why === undefined || why === 'unknown') return false;
+  if (await refuseMessage({ deps, workspace }, message, { why })) await tellRefused(deps, message, why);
+  return true;
 }
 
 /** Handles **Send now**: the run, in any process, soon gets all that the message's writer has waiting. */

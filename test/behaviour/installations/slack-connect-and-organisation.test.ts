@@ -77,6 +77,20 @@ describe('a workspace', () => {
     expect(await tenants.answered(again)).not.toContain('shared with another organisation');
   });
 
+  test('refuses people of the other organisation at once while the agent works, and promises nothing', async () => {
+    const host = slack.createPerson({ name: 'busy-host', teamId: 'T2' });
+    const visitor = slack.createPerson({ name: 'early', teamId: 'T2', kind: 'stranger', homeTeamId: 'T1' });
+    const channel = inChannel('T2', 'busy', { shared: true });
+    const root = tenants.ask({ person: host, channel }, 'takes its time\n/slow 9000');
+    await scene.until('it is at the agent', () => scene.sentToAgent('takes its time').texts.length > 0);
+    const aside = slack.say({ person: visitor, channel, text: 'me too', thread: root.ts });
+    await refused(visitor, channel, aside);
+    await scene.hurry('takes its time');
+    await scene.finished(channel, root);
+    const told = slack.ephemerals(visitor, channel).map((note) => slack.visibleText(note));
+    expect(told).toEqual([expect.stringContaining("You don't have access to this agent here")]);
+  });
+
   test('of an organisation admits members of the whole organisation, and none of its guests', async () => {
     const [local, colleague, guest] = [
       slack.createPerson({ name: 'local', teamId: 'T3' }),

@@ -1,4 +1,4 @@
-import { repeatCall, timeLimit } from '../calls/retries-and-waits.ts';
+import { repeatCall, timeLimit, valueIf } from '../calls/retries-and-waits.ts';
 import { parseInstallationQuery, parseOrganisationUse } from '../listeners/envelope.ts';
 import { EventIntake, type EventIntakeDeps } from '../listeners/event-intake.ts';
 import { type EventTransport, SlackApp } from '../listeners/slack-app.ts';
@@ -16,6 +16,7 @@ import { projectNameJobs } from '../relay/sending/channel-project.ts';
 import * as strings from '../render/strings/index.ts';
 import { SlackUnavailableError } from '../slack/errors.ts';
 import { REQUIRED_SCOPES } from '../slack/scopes.ts';
+import { StoreError } from '../store/errors.ts';
 import { JOB_KIND } from '../store/jobs/jobs.ts';
 import type { Features } from './features.ts';
 import type { AppContext, Storage } from './storage.ts';
@@ -140,7 +141,9 @@ function createSlackApp(
     eventIntake,
     authorize: async (_source, body) => {
       const use = parseOrganisationUse(body);
-      const used = use && (await sharedChannels.workspaceOfUse(use));
+      // Without the database, the listener tells the person so.
+      const isAway = (error: unknown) => error instanceof StoreError;
+      const used = use && (await sharedChannels.workspaceOfUse(use).catch(valueIf(undefined, isAway)));
       // Where it is used: the listeners read it there.
       if (body !== undefined && used !== undefined) body.team = { id: used };
       const at = body && parseInstallationQuery(body);

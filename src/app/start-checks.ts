@@ -23,10 +23,8 @@ export async function identifyBot(
     return await toldIfLate(quietMs, identifyToken({ token, slackApiUrl, log }), say);
   } catch (error) {
     if (!(error instanceof SlackAuthError)) throw error;
-    throw refusedSetting(
-      'SLACK_BOT_TOKEN',
-      error.isInstallationDead ? `Slack says ${error.slackCode}` : error.message,
-    );
+    const why = error.isInstallationDead ? `Slack says ${error.slackCode}` : error.message;
+    throw refusedSetting('SLACK_BOT_TOKEN', why);
   }
 }
 

@@ -129,15 +129,12 @@ function showSuccess(
   { appId = '', team, enterprise }: Pick<Installation<'v1' | 'v2', boolean>, 'appId' | 'team' | 'enterprise'>,
   response: ServerResponse,
 ): void {
-  const [url, text] =
-    team === undefined
-      ? [
-          `app.slack.com/manage/${enterprise?.id}/integrations/profile/${appId}/workspaces/add`,
-          'Add it to workspaces',
-        ]
-      : [`slack.com/app_redirect?app=${appId}&team=${team.id}`, 'Open it in Slack'];
-  const isLinked = [appId, (team ?? enterprise)?.id].every((id) => /^[A-Z0-9]+$/.test(id ?? ''));
-  const next = isLinked ? `<a href="https://${url}">${text}</a>` : text;
+  const id = (team ?? enterprise)?.id ?? '';
+  const [url, text] = team
+    ? [`app_redirect?app=${appId}&team=${id}`, 'Open it in Slack']
+    : [`manage/${id}/integrations/profile/${appId}/workspaces/add`, 'Add it to workspaces'];
+  const isLinked = [appId, id].every((one) => /^[A-Z0-9]+$/.test(one));
+  const next = isLinked ? `<a href="https://${team ? '' : 'app.'}slack.com/${url}">${text}</a>` : text;
   sendPage(response, 200, 'Taskthread is installed', `${next}, invite it to a channel, and mention it there`);
 }
 
@@ -158,7 +155,8 @@ function showFailure(error: Error, url: string, response: ServerResponse): void 
   const code =
     URL.parse(url, 'http://localhost')?.searchParams.get('error') ??
     ('code' in error ? String(error.code) : '');
-  refuse(response, reasons[code] ?? `Slack did not complete the installation. ${START_AGAIN}`);
+  const reason = Object.hasOwn(reasons, code) ? reasons[code] : undefined;
+  refuse(response, reason ?? `Slack did not complete the installation. ${START_AGAIN}`);
 }
 
 function refuse(response: ServerResponse, why: string): void {

@@ -26,28 +26,25 @@ export interface TokenIdentity {
 }
 
 const authTestSchema = z.looseObject({
-  team_id: z.string(),
+  /** Null for a whole organisation's token. */
+  team_id: z.string().nullable(),
+  is_enterprise_install: optional(z.boolean()),
   team: optional(z.string()),
   user_id: z.string(),
   bot_id: z.string(),
   app_id: optional(z.string()),
 });
-/** A whole organisation's token belongs to no workspace. */
-const anyTokenSchema = z.union([
-  z.looseObject({ is_enterprise_install: z.literal(true) }).transform(() => undefined),
-  authTestSchema,
-]);
 
 /** Asks Slack whose bot token this is, and retries while Slack is unavailable. Throws a SlackError, also for a person's or organisation's token. */
 export async function identifyToken(options: TokenOptions): Promise<TokenIdentity> {
   const { token } = options;
   const client = clientForToken(token, options);
-  const response = await retryTransient(() => client.call('auth.test', {}, { schema: anyTokenSchema }));
-  if (response === undefined) {
+  const response = await retryTransient(() => client.call('auth.test', {}, { schema: authTestSchema }));
+  const { team_id: workspace, user_id: botUser, bot_id: botId } = response;
+  if (workspace === null || response.is_enterprise_install === true) {
     const call = { method: 'auth.test', slackCode: 'is_enterprise_install', outcome: 'none' } as const;
     throw new SlackAuthError(call, 'A whole organisation installs the app by OAuth, as in docs/install.md.');
   }
-  const { team_id: workspace, user_id: botUser, bot_id: botId } = response;
   const installation = { workspace, token, botUser, botId };
   const { grantedScopes: scopes } = client;
   noteScopes(installation, options.log, scopes);

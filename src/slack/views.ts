@@ -32,11 +32,8 @@ export class Views {
   /** Opens a modal and returns its id, or undefined if the trigger has expired. Throws a SlackError. */
   async open(triggerId: string, view: View): Promise<string | undefined> {
     const options = { schema: openedSchema, maxWaitMs: TRIGGER_MAX_WAIT_MS };
-    const opening = this.#client.call(
-      'views.open',
-      { trigger_id: triggerId, view: this.#placed(view) },
-      options,
-    );
+    const call = { trigger_id: triggerId, view: this.#placed(view) };
+    const opening = this.#client.call('views.open', call, options);
     return (await opening.catch(valueIf(undefined, isRefusedWith(/trigger/))))?.view.id;
   }
 

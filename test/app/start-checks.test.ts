@@ -34,7 +34,9 @@ test('a start without Slack says that it still tries, and then what to check', a
 test("a whole organisation's token is refused with what to do", async () => {
   const slack = await new ScriptedSlack().start();
   onTestFinished(() => slack.stop());
-  slack.on('auth.test', { body: { ok: true, team_id: null, user_id: 'U1', is_enterprise_install: true } });
+  slack.on('auth.test', {
+    body: { ok: true, team_id: null, user_id: 'U1', bot_id: 'B1', is_enterprise_install: true },
+  });
   const config = readConfig({
     SLACK_BOT_TOKEN: 'xoxb-1',
     SLACK_APP_TOKEN: 'xapp-1',

@@ -221,6 +221,13 @@ describe('the doctor', () => {
     expect(amiss.split('\n').filter((line) => line.startsWith('FAIL'))).toHaveLength(1);
   });
 
+  test('names the app token that lacks a scope', async () => {
+    const body = { ok: false, error: 'missing_scope', needed: 'connections:write' };
+    const fault = { kind: 'status', status: 200, body } as const;
+    onTestFinished(stage.slack.faults.add({ call: 'apps.connections.open', fault }));
+    expect((await doctor(bySocket)).amiss).toMatch(/rejects SLACK_APP_TOKEN \(missing_scope\)/);
+  });
+
   test('names the proxy that opens no tunnel to the service', async () => {
     onTestFinished(() => useProxy({ NO_PROXY: '' }));
     const proxy = createServer().on('connect', (_request, socket) => {

@@ -28,7 +28,14 @@ test('auth.test returns the installation and the scopes of a token', async () =>
 
 test("a whole organisation's token fails with a SlackAuthError that says what to do", async () => {
   const slack = await new ScriptedSlack().start();
-  const body = { ok: true, team_id: null, enterprise_id: 'E1', user_id: 'UBOT', is_enterprise_install: true };
+  const body = {
+    ok: true,
+    team_id: null,
+    enterprise_id: 'E1',
+    user_id: 'UBOT',
+    bot_id: 'BBOT',
+    is_enterprise_install: true,
+  };
   slack.on('auth.test', { body });
   const failed = identifyToken({ token: 'xoxb-1', log: silentLog, slackApiUrl: slack.apiUrl });
   await expect(failed).rejects.toThrow('A whole organisation installs the app by OAuth');

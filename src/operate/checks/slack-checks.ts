@@ -11,7 +11,7 @@ import {
   manifestWithStep,
   mergeManifests,
 } from '../../slack/app-manifest.ts';
-import { SlackAuthError, SlackError } from '../../slack/errors.ts';
+import { SlackError } from '../../slack/errors.ts';
 import { optional } from '../../slack/field-schemas.ts';
 import manifest from '../../slack/manifest.generated.json' with { type: 'json' };
 import { missingScopes } from '../../slack/scopes.ts';
@@ -109,7 +109,7 @@ function describeSlackError(setting: string, error: unknown): Error {
   // A status is an answer of something before Slack.
   if (code === 'unavailable' || slackCode.startsWith('http_'))
     return unreachable('SLACK_API_URL', error.cause, slackCode);
-  if (error instanceof SlackAuthError && !error.isInstallationDead) return new Error(error.message);
+  if (slackCode === 'is_enterprise_install') return new Error(error.message);
   return new Error(
     code === 'throttled'
       ? "Slack's rate limit is reached. Run the doctor again in a minute."

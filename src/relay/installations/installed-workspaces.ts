@@ -9,7 +9,7 @@ import { decryptTokens, type InstallationDeps } from './token-rotation.ts';
 
 /** What a process knows of rows that other processes change, each with a higher `change_seq` than all changes before. */
 export abstract class RefreshedRows<Row extends { change_seq: number }> {
-  protected lastSequence = 0;
+  #lastSequence = 0;
   #running: Promise<void> | undefined;
   /** Deleted rows are to be noticed, too. */
   #isFullDue = false;
@@ -30,8 +30,8 @@ export abstract class RefreshedRows<Row extends { change_seq: number }> {
   protected abstract forgetDeleted(): Promise<void>;
 
   async #load(): Promise<void> {
-    for (const row of await this.changedSince(this.lastSequence)) {
-      this.lastSequence = row.change_seq;
+    for (const row of await this.changedSince(this.#lastSequence)) {
+      this.#lastSequence = row.change_seq;
       this.apply(row);
     }
     if (!this.#isFullDue) return;
@@ -183,9 +183,8 @@ export class InstalledWorkspaces extends RefreshedRows<InstalledWorkspace> imple
   async #isListedBySlack(organisation: string, workspace: string): Promise<boolean> {
     const row = await this.#deps.store.installations.get(organisation);
     if (row === undefined || !row.is_enterprise_install || row.encrypted_tokens === null) return false;
-    const { encrypted_tokens: tokens } = row;
-    // What was listed before the newest change may be from before a workspace's access was revoked.
-    const key = `${organisation}/${this.lastSequence}`;
+    const { encrypted_tokens: tokens, change_seq } = row;
+    const key = `${organisation}/${change_seq}`;
     const listed = await this.#organisations.forceFetch(key, { context: { organisation, tokens } });
     return listed.has(workspace);
   }

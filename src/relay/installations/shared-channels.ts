@@ -46,8 +46,8 @@ export class SharedChannels {
   /**
    * The workspace that an event is for: of the bot that is mentioned, else the one that has the thread (of several the one
    * to whose bot the writer last turned), else the one that Slack names. Another than that counts only if Slack says, for
-   * its own token, that its bot is in the channel. Nobody's token is used for a channel in which they have no thread and which
-   * is not shared with their organisation. Throws a StoreError, a SlackError or a time-out: then nobody knows.
+   * its own token, that its bot is in the channel. Nobody's token is used for a channel that is not shared with their
+   * organisation. Throws a StoreError, a SlackError or a time-out: then nobody knows.
    */
   async workspaceFor(event: SharedEvent): Promise<string> {
     const { workspace: named, channel, thread_ts, isShared, ts, writer, mentioned } = event;
@@ -63,33 +63,48 @@ export class SharedChannels {
     const isAlone = !isShared && this.#registry.organisationOf(named) === undefined;
     if (isAlone || thread_ts === '' || ts === '') return named;
     const owners = await this.#threads.workspacesOf(event, writer, ts);
-    return (await this.#firstInside(owners, event)) ?? named;
+    const reachable = owners.filter((id) => this.#isReachable(event, id));
+    return (await this.#firstInside(reachable, event)) ?? named;
   }
 
-  /** The workspace of the organisation that has the thread, else one with threads in the channel. Throws a StoreError. */
+  /**
+   * The workspace of the organisation that has the thread, else the person's home if its bot is in the channel, else one with
+   * threads there. Throws a StoreError.
+   */
   async workspaceOfUse({ organisation, ...place }: OrganisationUse): Promise<string | undefined> {
-    const owners = await this.#threads.workspacesIn(place);
-    return owners.find((id) => this.#registry.organisationOf(id) === organisation);
+    const { workspace: home, channel, thread_ts } = place;
+    const isOurs = (id: string) => this.#registry.organisationOf(id) === organisation;
+    const owners = await this.#threads.workspacesOf(place, undefined, thread_ts);
+    const others = await this.#threads.workspacesIn(channel);
+    const isHere =
+      isOurs(home) && !owners.some(isOurs) && (await this.#isInside(home, channel).catch(() => false));
+    return isHere ? home : [...owners, ...others].find(isOurs);
   }
 
   /** The installations that have this bot; of several workspaces of an organisation the named one alone, if it is among them. */
-  #ofBot({ workspace: named, isShared }: SharedEvent, userId: string): readonly string[] {
+  #ofBot(event: SharedEvent, userId: string): readonly string[] {
     const workspaces = this.#registry.ofBot(userId);
-    if (workspaces.includes(named)) return [named];
+    const { workspace: named } = event;
+    return workspaces.includes(named) ? [named] : workspaces.filter((id) => this.#isReachable(event, id));
+  }
+
+  #isReachable({ workspace: named, isShared }: SharedEvent, id: string): boolean {
     const organisation = this.#registry.organisationOf(named);
-    const isReachable = (id: string) =>
-      isShared || (organisation !== undefined && this.#registry.organisationOf(id) === organisation);
-    return workspaces.filter(isReachable);
+    const isOfSame = organisation !== undefined && this.#registry.organisationOf(id) === organisation;
+    return isShared || id === named || isOfSame;
   }
 
   async #firstInside(workspaces: readonly string[], { workspace: named, channel }: SharedEvent) {
     for (const workspace of workspaces) {
       if (workspace === named) return named;
-      const known = this.#places.forceFetch(`${workspace}/${channel}`, { context: { workspace, channel } });
-      const place = await unlessAborted(known, timeLimit(LOOKUP_TIMEOUT_MS));
-      if (place === 'inside') return workspace;
+      if (await this.#isInside(workspace, channel)) return workspace;
     }
     return undefined;
+  }
+
+  async #isInside(workspace: string, channel: string): Promise<boolean> {
+    const known = this.#places.forceFetch(`${workspace}/${channel}`, { context: { workspace, channel } });
+    return (await unlessAborted(known, timeLimit(LOOKUP_TIMEOUT_MS))) === 'inside';
   }
 
   async #placeOf(workspace: string, channel: string): Promise<'inside' | 'elsewhere'> {

@@ -38,6 +38,8 @@ export async function acceptUninstallEvent(
   const { organisation } = event;
   if (event.kind === 'access_revoked' || event.kind === 'access_granted') {
     if (organisation === undefined) return;
+    // Another process may have dropped some.
+    await workspaces.refresh();
     if (event.kind === 'access_revoked') await store.installations.revokeAccess(organisation, event.from);
     else
       for (const workspace of event.to)

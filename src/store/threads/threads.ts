@@ -102,11 +102,10 @@ export class Threads extends Queries {
     return rows.map(({ workspace }) => workspace);
   }
 
-  /** The workspaces with threads in a channel: first those that have this one, then the one of the key. */
-  async workspacesIn({ workspace: named, channel, thread_ts }: ThreadKey): Promise<string[]> {
+  /** The workspaces with threads in a channel. */
+  async workspacesIn(channel: string): Promise<string[]> {
     const rows = await this.rows(sql<Pick<Thread, 'workspace'>>`
-      select workspace from threads where channel = ${channel} and not is_dormant group by workspace
-      order by bool_or(thread_ts = ${thread_ts}) desc, workspace = ${named} desc`);
+      select distinct workspace from threads where channel = ${channel} and not is_dormant`);
     return rows.map(({ workspace }) => workspace);
   }
 

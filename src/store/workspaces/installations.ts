@@ -112,13 +112,17 @@ export class Installations extends Queries {
     });
   }
 
-  /** An organisation revokes the access of these workspaces. */
+  /** An organisation revokes the access of these workspaces. Its installation changes: what Slack listed before is too old. */
   async revokeAccess(organisation: string, workspaces: readonly string[]): Promise<void> {
     const revoked = sql`
       update workspaces set uninstalled_at = coalesce(uninstalled_at, clock_timestamp()),
         access_revoked_at = clock_timestamp(), change_seq = ${nextChangeSeq}
       where installation_id = ${organisation} and workspace = any(${[...workspaces]}::text[]) returning workspace`;
-    await inChangeSequence(this.db, (trx) => apiKeyDeletion(revoked).execute(trx));
+    const outdated = sql`update installations set change_seq = ${nextChangeSeq} where workspace = ${organisation}`;
+    await inChangeSequence(this.db, async (trx) => {
+      await apiKeyDeletion(revoked).execute(trx);
+      await outdated.execute(trx);
+    });
   }
 
   /** The workspaces that changed after a version, in the order of their changes. */

@@ -57,6 +57,8 @@ describe('installing the app', () => {
   test('is refused where the state is missing, forged, from another browser, or already used', async () => {
     const { back, cookie, page } = await tenants.install('T2', { cancel: 'yes' });
     expect(page).toContain('The installation was cancelled');
+    const odd = await tenants.fetch('/slack/oauth_redirect?error=constructor');
+    expect(await odd.text()).toContain('Slack did not complete the installation');
     const code = () => slack.installCode('T2');
     const state = back.searchParams.get('state') ?? '';
     const at = (query: Record<string, string>) => `${back.pathname}?${new URLSearchParams(query).toString()}`;

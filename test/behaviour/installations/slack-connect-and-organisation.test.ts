@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
+import { StoreError } from '../../../src/store/errors.ts';
+import { Threads } from '../../../src/store/threads/threads.ts';
+import { Turns } from '../../../src/store/threads/turns.ts';
 import { openMultiWorkspaceScene } from '../../support/multi-workspace-scene.ts';
 
 const organisation = { id: 'E1', name: 'The whole company' };
@@ -134,6 +137,67 @@ describe('a workspace', () => {
     await scene.until('it opens', () => tenants.modal(visiting).includes('a question from a form'));
     const { rows } = await sql`select from workspaces where workspace = 'T9'`.execute(store.db);
     expect(rows).toEqual([]);
+  });
+
+  test('of an organisation keeps replies to itself in a channel that another organisation no longer shares', async () => {
+    const host = slack.createPerson({ name: 'former-host', teamId: 'T3' });
+    const visitor = slack.createPerson({ name: 'former-visitor', teamId: 'T1' });
+    const channel = slack.createChannel({ teamId: 'T3', name: 'once-shared', members: [host, visitor] });
+    slack.connect(channel, 'T1');
+    const bot = tenants.team('T1').bot.userId;
+    const root = slack.say({ person: visitor, channel, text: `<@${bot}> to the other one` });
+    const key = { workspace: 'T1', channel: channel.id, ts: root.ts };
+    await scene.until('it is sent', async () => (await store.messages.get(key))?.state === 'sent');
+    channel.shared = false;
+    slack.say({ person: visitor, channel, thread: root.ts, text: 'words of the organisation' });
+    await slack.settled();
+    await scene.expectStays(() => scene.sentToAgent('to the other one').texts, ['to the other one']);
+  });
+
+  test('of an organisation starts what its people ask about by the shortcut, where it shares the channel', async () => {
+    const [three, four] = ['T3', 'T4'].map((teamId) => slack.createPerson({ name: `of-${teamId}`, teamId }));
+    if (three === undefined || four === undefined) throw new Error('There are two.');
+    await tenants.answered(tenants.ask({ person: four, channel: inChannel('T4', 'own') }, 'makes it known'));
+    const channel = slack.createChannel({ teamId: 'T3', name: 'of-both', members: [three, four] });
+    slack.connect(channel, 'T4');
+    await tenants.answered(tenants.ask({ person: three, channel }, 'a thread of the other one'));
+    const { ts } = slack.say({ person: four, channel, text: 'what they talk about' });
+    await slack.shortcut({ person: four, callbackId: 'ask_about', channel, ts });
+    await scene.until('the form is there', () => tenants.modal(four).includes('question'));
+    await slack.submitView(four, { question: 'asked at home' });
+    await scene.until('it is sent', () => scene.sentToAgent('asked at home').texts.length > 0);
+    const { rows } = await sql`select workspace from threads where channel = ${channel.id}
+      order by workspace`.execute(store.db);
+    expect(rows).toEqual([{ workspace: 'T3' }, { workspace: 'T4' }]);
+  });
+
+  test('of an organisation tells who presses a button while the database is away', async () => {
+    const person = slack.createPerson({ name: 'presser', teamId: 'T3' });
+    const channel = inChannel('T3', 'outage');
+    const root = tenants.ask({ person, channel }, 'not to be stopped\n/slow 9000');
+    const isStoppable = ({ blocks }: Message) => JSON.stringify(blocks ?? []).includes('"stop"');
+    const { ts } = await scene.until('it can be stopped', () =>
+      slack.thread(channel, root.ts).find(isStoppable),
+    );
+    const away = () => Promise.reject(new StoreError('unavailable', 'The database is away.'));
+    const failing = [
+      vi.spyOn(Threads.prototype, 'workspacesOf').mockImplementation(away),
+      vi.spyOn(Threads.prototype, 'workspacesIn').mockImplementation(away),
+      vi.spyOn(Turns.prototype, 'get').mockImplementation(away),
+    ];
+    const mend = () => {
+      for (const spy of failing) spy.mockRestore();
+    };
+    onTestFinished(mend);
+    await slack.click({ person, channel, ts, actionId: 'stop' });
+    await scene.until('they are told', () => {
+      const [note] = slack.ephemerals(person, channel);
+      return note !== undefined && slack.visibleText(note).includes('Please try again');
+    });
+    mend();
+    await scene.hurry('not to be stopped');
+    await scene.finished(channel, root);
+    expect(slack.ephemerals(person, channel)).toHaveLength(1);
   });
 
   test('of an organisation keeps its thread in a channel that another workspace of it shares', async () => {

@@ -213,6 +213,39 @@ describe('processes that share installations', () => {
     expect(await installed.find({ workspace: 'T904', organisation: 'E4' })).toBeUndefined();
   });
 
+  test('do not serve an unused workspace for what Slack listed before its organisation removed the app', async () => {
+    let listed = new Set(['T911', 'T912']);
+    const { installed } = await process(keyring, { workspacesOf: async () => listed });
+    await installOrganisation('E11');
+    const of = (workspace: string) => installed.find({ workspace, organisation: 'E11' });
+    expect(await of('T911')).toMatchObject({ id: 'T911' });
+    expect(await of('T999')).toBeUndefined();
+    listed = new Set(['T911']);
+    await acceptUninstallEvent(
+      store,
+      { kind: 'access_revoked', workspace: undefined, organisation: 'E11', at: new Date(), from: ['T912'] },
+      installed,
+    );
+    expect(await of('T912')).toBeUndefined();
+  });
+
+  test('give a workspace back though this process has not seen yet that another one dropped it', async () => {
+    const [one, other] = [await process(), await process()];
+    await installOrganisation('E12');
+    expect(await one.installed.find({ workspace: 'T913', organisation: 'E12' })).toMatchObject({
+      id: 'T913',
+    });
+    await other.installed.refresh();
+    const event = { workspace: undefined, organisation: 'E12', at: new Date() };
+    await acceptUninstallEvent(store, { ...event, kind: 'access_revoked', from: ['T913'] }, one.installed);
+    await acceptUninstallEvent(store, { ...event, kind: 'access_granted', to: ['T913'] }, other.installed);
+    await one.installed.refresh();
+    expect([one, other].map(({ installed }) => installed.workspace('T913'))).toMatchObject([
+      { id: 'T913' },
+      { id: 'T913' },
+    ]);
+  });
+
   test('drop a workspace from which its organisation removed the app, until Slack lists it again', async () => {
     const taken = ['T901', 'T902'];
     let listed = new Set(taken);

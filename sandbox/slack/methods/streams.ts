@@ -47,14 +47,18 @@ export function streamMethods(
       throw new SlackRefusal('message_not_in_streaming_state');
     return { channel, message, stream };
   };
+  const requireRoom = (shown: Added, added: Added, below: Block[] = []) => {
+    if (Buffer.byteLength(shown.markdown + added.markdown) > settings.streamBytes)
+      throw new SlackRefusal('msg_too_long');
+    const blocks = shown.blocks.length + added.blocks.length + below.length;
+    if (blocks > 2 * MAX_BLOCKS) throw new SlackRefusal('msg_blocks_too_many');
+  };
   const grow = (channel: Channel, message: Message, added: Added, below: Block[] = []) => {
     const { stream } = message;
     if (stream === undefined) return;
-    if (Buffer.byteLength(stream.markdown + added.markdown) > settings.streamBytes)
-      throw new SlackRefusal('msg_too_long');
+    requireRoom(stream, added, below);
     stream.markdown += added.markdown;
     stream.blocks.push(...added.blocks);
-    if (stream.blocks.length + below.length > 2 * MAX_BLOCKS) throw new SlackRefusal('msg_blocks_too_many');
     const words = stream.markdown === '' ? [] : [{ type: 'markdown', text: stream.markdown }];
     messages.edit(channel, message, {
       text: stream.markdown,
@@ -83,6 +87,7 @@ export function streamMethods(
           if (args.recipient_team_id === undefined) throw new SlackRefusal('missing_recipient_team_id');
         }
         const added = addedBy(args);
+        requireRoom({ markdown: '', blocks: [] }, added);
         const { userId: user, botId, appId } = team.bot;
         const message = messages.post(channel, {
           user,

@@ -90,6 +90,13 @@ test('a stream has room for one long message', async () => {
   expect(await refusal(append('a'.repeat(1_000)))).toBe('msg_too_long');
 });
 
+test('a stream that begins with too much is refused, and posts nothing', async () => {
+  const { slack, start, channel } = await stream();
+  const before = slack.messages(channel).length;
+  expect(await refusal(start({ markdown_text: 'a'.repeat(11_000) }))).toBe('msg_too_long');
+  expect(slack.messages(channel)).toHaveLength(before);
+});
+
 test('only its own app streams into a message', async () => {
   const { client, where, root } = await stream();
   const append = client.chat.appendStream({ channel: where.channel, ts: root.ts, markdown_text: 'x' });

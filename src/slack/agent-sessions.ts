@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
-import { SlackError } from './errors.ts';
+import { NO_LONGER_NEEDED } from '../calls/retries-and-waits.ts';
+import { retryTransient, SlackError } from './errors.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
 
-/** The status is optional, and skipped after this wait for a permit (ms). */
+/** The status `processing` is optional, and skipped after this wait for a permit (ms). */
 const MAX_WAIT_MS = 2_000;
 /** Slack's errors if the app is not declared as an agent, or the workspace lacks the feature. */
 const LASTING_CODES = new Set(['not_authorized', 'feature_disabled', 'missing_scope', 'unknown_method']);
@@ -11,7 +12,10 @@ const LASTING_CODES = new Set(['not_authorized', 'feature_disabled', 'missing_sc
 export class AgentSessions {
   readonly #client: RateLimitedClient;
   readonly #log: Logger;
-  #isRefused = false;
+  /** The newest change of each thread's status, while it is under way. */
+  readonly #changes = new Map<string, AbortController>();
+  /** Whether Slack has refused no session for good since the process started. */
+  isAvailable = true;
 
   constructor(client: RateLimitedClient, log: Logger) {
     this.#client = client;
@@ -19,24 +23,33 @@ export class AgentSessions {
   }
 
   /**
-   * Sets Slack's own status of a working agent, with its stop button; Slack shows `processing` for an hour at most. Never
-   * throws a SlackError. After a permanent refusal it sends nothing more.
+   * Sets Slack's own status of a working agent, with its stop button. Slack shows `processing` for an hour at most, so
+   * `active` is tried again. A later call for the thread withdraws an earlier one. After a permanent refusal it sends nothing
+   * more. Throws a SlackError, or the reason of the withdrawal.
    */
   async setStatus(
     { channel, threadTs }: { channel: string; threadTs: string },
     status: 'processing' | 'active',
   ): Promise<void> {
-    if (this.#isRefused) return;
+    if (!this.isAvailable) return;
+    const thread = `${channel} ${threadTs}`;
+    const change = new AbortController();
+    this.#changes.get(thread)?.abort(NO_LONGER_NEEDED);
+    this.#changes.set(thread, change);
+    const { signal } = change;
     const args = { channel_id: channel, thread_ts: threadTs, status };
+    const send = (maxWaitMs?: number) =>
+      this.#client.send('agents.sessions.setStatus', args, { signal, maxWaitMs });
     try {
-      await this.#client.send('agents.sessions.setStatus', args, { maxWaitMs: MAX_WAIT_MS });
+      await (status === 'active' ? retryTransient(() => send()) : send(MAX_WAIT_MS));
     } catch (error) {
-      if (!(error instanceof SlackError)) throw error;
-      this.#isRefused = LASTING_CODES.has(error.slackCode);
-      const message = this.#isRefused
-        ? 'Slack refused the agent session: declare the app as an agent, or set AGENT_SESSIONS to false'
-        : 'setting the agent session status failed';
-      this.#log[this.#isRefused ? 'warn' : 'debug']({ err: error }, message);
+      if (!(error instanceof SlackError && LASTING_CODES.has(error.slackCode))) throw error;
+      this.isAvailable = false;
+      const message =
+        'Slack refused the agent session: declare the app as an agent, or set AGENT_SESSIONS to false';
+      this.#log.warn({ err: error }, message);
+    } finally {
+      if (this.#changes.get(thread) === change) this.#changes.delete(thread);
     }
   }
 
@@ -51,10 +64,7 @@ export class AgentSessions {
 
   /** Gives a thread of direct messages its title. Throws a SlackError. */
   async setTitle(channel: string, threadTs: string, title: string): Promise<void> {
-    await this.#client.send('assistant.threads.setTitle', {
-      channel_id: channel,
-      thread_ts: threadTs,
-      title,
-    });
+    const args = { channel_id: channel, thread_ts: threadTs, title };
+    await this.#client.send('assistant.threads.setTitle', args);
   }
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { valueIf } from '../calls/retries-and-waits.ts';
+import type { AgentSessions } from './agent-sessions.ts';
 import { isPermanentRefusal, SlackError, SlackLeaseError, SlackRefusedError } from './errors.ts';
 import { type MessageRequest, type ShowOutcome, type ShowRequest, showNewest } from './live-edits.ts';
 import type { PostRequest } from './posting.ts';
@@ -19,14 +20,21 @@ export class MessageStreams {
   readonly #client: RateLimitedClient;
   readonly #log: Logger;
   readonly #onShown: (unseenMs: number) => void;
+  readonly #sessions: Pick<AgentSessions, 'isAvailable'> | undefined;
   /** Whether Slack has refused no stream in this workspace since the process started. */
   isAvailable = true;
 
   /** `onShown` is called with the age of the oldest text that a call made visible (ms). */
-  constructor(client: RateLimitedClient, log: Logger, onShown: (unseenMs: number) => void) {
+  constructor(
+    client: RateLimitedClient,
+    log: Logger,
+    onShown: (unseenMs: number) => void,
+    sessions?: Pick<AgentSessions, 'isAvailable'>,
+  ) {
     this.#client = client;
     this.#log = log;
     this.#onShown = onShown;
+    this.#sessions = sessions;
   }
 
   /**
@@ -77,7 +85,10 @@ export class MessageStreams {
    */
   async stop(request: MessageRequest & Pick<ShowRequest<string>, 'signal' | 'maxWaitMs'>): Promise<boolean> {
     const { channel, ts, guard, signal, maxWaitMs } = request;
-    const stopped = this.#client.send('chat.stopStream', { channel, ts }, { guard, signal, maxWaitMs });
+    // By default, Slack takes the end of a stream for the end of the work.
+    const session_status = this.#sessions?.isAvailable ? 'processing' : undefined;
+    const args = { channel, ts, session_status };
+    const stopped = this.#client.send('chat.stopStream', args, { guard, signal, maxWaitMs });
     // It has ended already, or the edit that follows meets the same error.
     return await stopped.catch(valueIf(true, (error) => error instanceof SlackRefusedError));
   }

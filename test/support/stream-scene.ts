@@ -1,4 +1,4 @@
-import type { InProcessSandbox } from '../../sandbox/in-process-sandbox.ts';
+import type { InProcessSandbox, InProcessSandboxOptions } from '../../sandbox/in-process-sandbox.ts';
 import type { Channel, Message } from '../../sandbox/slack/slack-workspace.ts';
 import { AppScene, openAppScene } from './app-scene.ts';
 
@@ -54,10 +54,14 @@ export class StreamScene extends AppScene {
 }
 
 /** An agent that writes its answers in three pieces, each when the test says so. */
-export async function openStreamScene(): Promise<StreamScene> {
+export async function openStreamScene(
+  { settings, slack }: Pick<Partial<InProcessSandboxOptions>, 'settings' | 'slack'> = {},
+  whenDone?: (close: () => Promise<void>) => void,
+): Promise<StreamScene> {
   const gates = new Map<string, () => void>();
-  const { sandbox } = await openAppScene({
-    settings: { DM_STREAMS: 'true' },
+  const options: Partial<InProcessSandboxOptions> = {
+    settings: { DM_STREAMS: 'true', ...settings },
+    ...(slack && { slack }),
     agent: {
       script: async (turn) => {
         const { text } = turn;
@@ -82,6 +86,7 @@ export async function openStreamScene(): Promise<StreamScene> {
         turn.write('\n\nThird, the end.');
       },
     },
-  });
+  };
+  const { sandbox } = await openAppScene(options, whenDone);
   return new StreamScene(sandbox, gates);
 }

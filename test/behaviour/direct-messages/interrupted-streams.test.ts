@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { StoreError } from '../../../src/store/errors.ts';
 import { openStreamScene } from '../../support/stream-scene.ts';
 
@@ -76,4 +76,27 @@ test('after any refusal, a reply goes on by edits in the same message', async ()
   await scene.finished(second.channel, second.root);
   expect(scene.replies(second.channel, second.root)).toHaveLength(1);
   stop();
+});
+
+describe("Slack's own status of an agent", () => {
+  test.each([
+    ['a rewritten answer', 'different'],
+    ['one of a restarted process', 'Second'],
+  ])(
+    'stays while the agent works on %s, whose stream has ended, and goes with the work',
+    async (text, next) => {
+      const more = { slack: { agent: true }, settings: { AGENT_SESSIONS: 'true' } };
+      const agent = await openStreamScene(more, onTestFinished);
+      const { channel, root } = agent.askInDm(text);
+      const status = () => agent.slack.status(channel.id, root.ts)?.status;
+      await agent.showing(channel, root, 'First');
+      if (text.includes('restarted')) await agent.sandbox.restartBot();
+      await agent.goOn(text);
+      expect((await agent.showing(channel, root, next)).stream).toBeUndefined();
+      await agent.expectStays(status, 'processing');
+      await agent.goOn(text);
+      await agent.finished(channel, root);
+      await agent.until('the status is gone', () => status() === 'active');
+    },
+  );
 });

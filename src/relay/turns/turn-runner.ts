@@ -187,12 +187,12 @@ export function turnJobs(runner: Pick<TurnRunner, 'run'>, drainMs: number): JobK
 /** Slack clears the status of a working agent after an hour: it is set again before that (ms). */
 const SESSION_REFRESH_MS = 50 * 60_000;
 
-/** Sets Slack's agent status of a thread to working while `work` runs; failures are ignored. */
-async function withAgentSession<T>(
-  { deps: { log }, workspace: { sessions }, lease }: ThreadWork,
+/** Sets Slack's agent status of a thread to working until `work` is done; failures are ignored. */
+async function withAgentSession(
+  { deps: { log }, workspace: { sessions } }: ThreadWork,
   { channel, thread_ts: threadTs }: ThreadKey,
-  work: () => Promise<T>,
-): Promise<T> {
+  work: () => Promise<void>,
+): Promise<void> {
   if (sessions === undefined) return work();
   const show = (status: 'processing' | 'active') => {
     const shown = sessions.setStatus({ channel, threadTs }, status);
@@ -201,11 +201,11 @@ async function withAgentSession<T>(
   show('processing');
   const timer = setInterval(() => show('processing'), SESSION_REFRESH_MS);
   try {
-    return await work();
+    // If it throws, it goes on later, or in another process.
+    await work();
+    show('active');
   } finally {
     clearInterval(timer);
-    // After a handover, another process continues the work.
-    if (!lease.draining.aborted && !lease.signal.aborted) show('active');
   }
 }
 

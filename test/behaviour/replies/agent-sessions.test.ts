@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { openAppScene } from '../../support/app-scene.ts';
+import { expect, test, vi } from 'vitest';
+import { openAppScene, pause } from '../../support/app-scene.ts';
 
 test.concurrent("Slack's own status is shown while the agent works, and its stop button stops the agent", async ({
   onTestFinished,
@@ -24,6 +24,33 @@ test.concurrent("Slack's own status is shown while the agent works, and its stop
   await scene.until('it is told', () =>
     scene.slack.ephemerals(scene.grace, channel).some(({ text }) => text.includes('nothing to stop')),
   );
+});
+
+test.concurrent('the status goes with a turn that ends while its process stops', async ({
+  onTestFinished,
+}) => {
+  const scene = await openAppScene(
+    { slack: { agent: true }, settings: { AGENT_SESSIONS: 'true' } },
+    onTestFinished,
+  );
+  const { turns } = scene.sandbox.bot.store;
+  const finish = turns.finish.bind(turns);
+  const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  vi.spyOn(turns, 'finish').mockImplementationOnce(async (...args) => {
+    reached.resolve();
+    await held.promise;
+    return finish(...args);
+  });
+  const channel = scene.channel();
+  const root = scene.ask(channel, 'the last one');
+  await reached.promise;
+  const restarted = scene.sandbox.restartBot();
+  await pause(500);
+  held.resolve();
+  await restarted;
+  await scene.finished(channel, root);
+  await scene.until('the sign is gone', () => scene.slack.status(channel.id, root.ts)?.status === 'active');
+  expect(scene.shown(channel, root)).toContain('Took');
 });
 
 test.concurrent('an answer is complete where Slack has no sessions for the app, which is asked only once', async ({

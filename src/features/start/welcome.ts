@@ -98,15 +98,16 @@ export function welcomes(deps: RelayDeps, runDue: () => void) {
     const late = timeLimit(deps.settings.windowLookupMs);
     if ((await closingAt(deps, actor, late)) !== undefined) return;
     const { sessions } = deps.workspace(workspace) ?? {};
-    if (sessions !== undefined) {
-      const prompts = await promptsToTry(deps, { workspace, channel: WHOLE_WORKSPACE });
-      const list = prompts.slice(0, MAX_SUGGESTED).map(({ title, prompt }) => ({ title, message: prompt }));
-      await sessions.setSuggestedPrompts(channel, strings.prompts.title, list);
-    }
-    if (await deps.store.channels.isWelcomed(workspace, channel)) return;
+    const isWelcomed = await deps.store.channels.isWelcomed(workspace, channel);
+    if (isWelcomed && sessions === undefined) return;
     if ((await useDenial(deps, actor, 'anywhere', late)) !== undefined) return;
-    await deps.store.channels.wantWelcome(workspace, channel, person);
+    if (!isWelcomed) await deps.store.channels.wantWelcome(workspace, channel, person);
     runDue();
+    // Last: what Slack refuses here must not cost the greeting.
+    if (sessions === undefined) return;
+    const prompts = await promptsToTry(deps, { workspace, channel: WHOLE_WORKSPACE });
+    const list = prompts.slice(0, MAX_SUGGESTED).map(({ title, prompt }) => ({ title, message: prompt }));
+    await sessions.setSuggestedPrompts(channel, strings.prompts.title, list);
   }
 
   return { jobs, greet };

@@ -46,6 +46,32 @@ describe('direct messages with an app that Slack lists as an agent', () => {
   });
 });
 
+describe('prompts that Slack suggests', () => {
+  const agent = { slack: { agent: true }, settings: { AGENT_SESSIONS: 'true' } };
+  const SUGGEST = 'assistant.threads.setSuggestedPrompts';
+
+  test('are not what the greeting depends on', async ({ onTestFinished }) => {
+    const other = await openAppScene(agent, onTestFinished);
+    const body = { ok: false, error: 'missing_scope', needed: 'assistant:write' };
+    other.slack.faults.add({ call: SUGGEST, fault: { kind: 'status', status: 200, body } });
+    other.slack.openHome(other.ada, 'messages');
+    const dm = other.slack.openDm(other.ada);
+    const greeting = await other.until('ada is greeted', () => other.slack.messages(dm)[0]);
+    expect(JSON.stringify(greeting.blocks)).toContain('ask_agent');
+  });
+
+  test('are not for people who may not use the agent', async ({ onTestFinished }) => {
+    const other = await openAppScene(agent, onTestFinished);
+    const suggested = () => other.slack.calls.filter(({ method }) => method === SUGGEST);
+    other.slack.openHome(other.slack.createPerson({ name: 'gast', kind: 'guest' }), 'messages');
+    await other.slack.settled();
+    await other.expectStays(() => suggested().length, 0);
+    other.slack.openHome(other.ada, 'messages');
+    await other.until('prompts are set', () => suggested().length > 0);
+    expect(suggested()).toMatchObject([{ ok: true, args: { channel_id: other.slack.openDm(other.ada).id } }]);
+  });
+});
+
 describe('direct messages', () => {
   test('work like a channel: one project named after the person, and a thread for each task', async () => {
     const lise = slack.createPerson({ name: 'lise' });

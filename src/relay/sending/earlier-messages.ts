@@ -19,7 +19,7 @@ import { compareTs } from '../runtime/incoming-message.ts';
 /** What people said before a message that the agent has not got. */
 export interface EarlierMessages {
   messages: readonly ParsedMessage[];
-  missing: NewestMessages['missing'];
+  missing: TranscriptOptions['missing'];
   /** Messages before it that were not sent, because people spoke to each other, and that no other quotes. */
   unsentTs: readonly SlackTs[];
   /** They are what people said before the agent got its first message. */
@@ -48,7 +48,7 @@ export async function readEarlierMessages(
     const parsed = parseMessage(read);
     const { mentionsBot, isEmptyAfterMention } = readMentions(parsed, botUserId);
     const isBareMention = mentionsBot && isEmptyAfterMention && parsed.files.length === 0;
-    return read.user !== botUserId && !isBareMention;
+    return read.user !== botUserId && read.subtype !== 'tombstone' && !isBareMention;
   };
   const isUnsent = (read: ThreadMessage) => {
     const place = { ...message, ts: read.ts, person: read.user ?? '' };

@@ -39,7 +39,8 @@ export async function readEarlierMessages(
   const botUserId = work.workspace.bot.userId;
   const ts = await originalTs(work.deps, message);
   const { messages: stored } = work.deps.store;
-  const isBeginning = await isFirstToAgent(stored, thread, { ...message, ts });
+  const known = await knownAtBeginning(stored, thread, { ...message, ts });
+  const isBeginning = known !== undefined;
   // A resent message quotes no unsent ones: the thread's next message does.
   const unsentTs = message.resends_turn_id === null ? await stored.unsentBefore(message) : [];
   const oldest = isBeginning ? message.thread_ts : unsentTs[0];
@@ -48,7 +49,8 @@ export async function readEarlierMessages(
     const parsed = parseMessage(read);
     const { mentionsBot, isEmptyAfterMention } = readMentions(parsed, botUserId);
     const isBareMention = mentionsBot && isEmptyAfterMention && parsed.files.length === 0;
-    return read.user !== botUserId && read.subtype !== 'tombstone' && !isBareMention;
+    const isNew = known?.includes(read.ts) !== true && read.subtype !== 'tombstone';
+    return isNew && read.user !== botUserId && !isBareMention;
   };
   const isUnsent = (read: ThreadMessage) => {
     const place = { ...message, ts: read.ts, person: read.user ?? '' };
@@ -59,13 +61,17 @@ export async function readEarlierMessages(
   return { messages: messages.filter(isWanted).map(parseMessage), missing, unsentTs, isBeginning };
 }
 
-/** Whether a message of a thread that people began without the agent is the first one that the agent gets. */
-async function isFirstToAgent(stored: Store['messages'], thread: Thread, message: Message): Promise<boolean> {
+/**
+ * Which earlier messages the agent has, for the first message that takes along how a thread of people began;
+ * undefined for any other. One that was about a message has taken that one along, and nothing else.
+ */
+async function knownAtBeginning(stored: Store['messages'], thread: Thread, message: Message) {
   // The message with which people first addressed the agent in the thread.
   const { adopted_ts } = thread;
-  if (adopted_ts === thread.thread_ts) return false;
+  if (adopted_ts === thread.thread_ts) return undefined;
   // It stays the first if it comes late or is sent again. As long as none was sent, another takes its place.
-  return message.ts === adopted_ts || !(await stored.isAnotherSent(message));
+  const abouts = message.ts === adopted_ts ? [] : await stored.aboutsOfSent(message);
+  return abouts.includes(null) ? undefined : abouts;
 }
 
 /** Most files from before the first message that go along with it. */

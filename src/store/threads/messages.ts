@@ -162,11 +162,13 @@ export class Messages extends Queries {
       where ${ofMessage(key)} and state = 'unsent' and thread_ts = ${key.thread_ts} and user_id = ${person}`);
   }
 
-  /** Whether another message of the thread has been sent. */
-  async isAnotherSent({ workspace, channel, thread_ts, ts }: Message): Promise<boolean> {
-    return this.exists(sql`
-      select from messages where ${inThread({ workspace, channel, thread_ts })} and (${isReply} or ts = ${thread_ts})
-        and state = 'sent' and ts <> ${ts} limit 1`);
+  /** The messages that other sent ones of the thread are about, of up to three: null for one that is about none. */
+  async aboutsOfSent({ workspace, channel, thread_ts, ts }: Message): Promise<(SlackTs | null)[]> {
+    const rows = await this.rows(sql<{ about: SlackTs | null }>`
+      select content -> 'about' ->> 'ts' as about from messages
+      where ${inThread({ workspace, channel, thread_ts })} and (${isReply} or ts = ${thread_ts})
+        and state = 'sent' and ts <> ${ts} limit 3`);
+    return rows.map(({ about }) => about);
   }
 
   /** Who wrote the messages that a task has, those that repeat others aside; '' for an erased person. */

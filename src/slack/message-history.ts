@@ -156,7 +156,7 @@ export class MessageHistory {
   }
 
   /**
-   * The newest messages of a thread, as many as are needed or more. Slack gives pages from the oldest message on only, so a
+   * The newest messages of a thread, as many as are needed or more, and its root. Slack gives pages from the oldest message on only, so a
    * thread longer than a page is read in windows of time from its end, each wider than the one after it. Where Slack allows
    * one call a minute, only the first page is read.
    */
@@ -166,6 +166,7 @@ export class MessageHistory {
     const isWhole = first.response_metadata === undefined;
     if (isWhole || this.isDistributed)
       return { messages: first.messages.filter(isBefore(before)), missing: isWhole ? undefined : 'later' };
+    const root = first.messages.filter(({ ts }) => ts === request.threadTs);
     let messages: ThreadMessage[] = [];
     for (let [to, seconds] = [before, FIRST_WINDOW_S]; ; seconds *= WINDOW_GROWTH) {
       const start = Number(to) - seconds;
@@ -177,7 +178,8 @@ export class MessageHistory {
       }
       messages = [...window, ...messages];
       if (oldest === request.oldest) return { messages, missing: undefined };
-      if (messages.filter(isWanted).length >= count) return { messages, missing: 'older' };
+      if (messages.filter(isWanted).length >= count)
+        return { messages: [...root, ...messages], missing: 'older' };
       to = oldest;
     }
   }

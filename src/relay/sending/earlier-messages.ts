@@ -9,7 +9,7 @@ import { isAtService } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { type DisplayNames, lookUpNames, NO_NAMES, toldApart } from '../reading/display-names.ts';
 import { addresseeOf, readMentions } from '../reading/listening.ts';
-import { fileNamesOf, type ParsedMessage, parseMessage } from '../reading/message-parser.ts';
+import { blocksOf, fileNamesOf, type ParsedMessage, parseMessage } from '../reading/message-parser.ts';
 import { blockquote, inlinesToMarkdown, readableText } from '../reading/message-to-markdown.ts';
 import { parseCell, parseTable } from '../reading/pasted-tables.ts';
 import { NO_LABELS, parseRichText, timeOfTs, verbatimBlock } from '../reading/rich-text-parser.ts';
@@ -58,7 +58,22 @@ export async function readEarlierMessages(
   };
   const isWanted = isBeginning ? isOfBeginning : isUnsent;
   const { messages, missing } = await readNewest(work, message, { oldest, before: ts, isWanted });
-  return { messages: messages.filter(isWanted).map(parseMessage), missing, unsentTs, isBeginning };
+  const quotable = withRoot(work, message, messages.filter(isWanted).map(parseMessage), missing);
+  return { ...quotable, unsentTs, isBeginning };
+}
+
+/** If not all of a thread can be quoted: its first message, which mostly says what it is about, and the newest. */
+function withRoot(
+  { deps }: ThreadWork,
+  { thread_ts }: Message,
+  messages: readonly ParsedMessage[],
+  missing: NewestMessages['missing'],
+): Pick<EarlierMessages, 'messages' | 'missing'> {
+  const [root, ...replies] = messages;
+  const most = deps.settings.maxTranscriptMessages;
+  const hasRoot = root?.ts === thread_ts && root.files.length + blocksOf(root).length > 0;
+  if (!hasRoot || most < 2 || messages.length <= most || missing === 'later') return { messages, missing };
+  return { messages: [root, ...replies.slice(1 - most)], missing: 'between' };
 }
 
 /**
@@ -139,15 +154,15 @@ async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string,
   const writers = new Map(said.filter(({ ts }) => ts !== question).map(({ ts, person }) => [ts, person]));
   const times = [...writers.keys()].sort(compareTs);
   const [oldest, newest] = [times[0], times.at(-1)];
-  if (oldest === undefined) return { messages: [], quotedIds: [] };
+  if (oldest === undefined) return { messages: [], missing: undefined, quotedIds: [] };
   const { messages, missing } = await readNewest(work, message, {
     oldest,
     before: (Number(newest) + 1).toFixed(6), // A second after the newest.
     isWanted: ({ ts }) => writers.has(ts),
   });
+  const words = messages.flatMap((read) => asSaid(read, writers.get(read.ts), workspace.bot));
   return {
-    messages: messages.flatMap((read) => asSaid(read, writers.get(read.ts), workspace.bot)),
-    missing,
+    ...withRoot(work, message, words, missing),
     // Everybody who had a part in the conversation: an answer may repeat their words.
     quotedIds: said.flatMap(({ person, quoted_ids: ids }) => (person === null ? ids : [...ids, person])),
   };
@@ -185,8 +200,8 @@ function rowText(cells: readonly unknown[]): string {
 
 export interface TranscriptOptions {
   readonly messages: readonly ParsedMessage[];
-  /** Which messages of the thread are not among them, because they were not read. */
-  readonly missing?: 'older' | 'later' | undefined;
+  /** Which messages of the thread are not among them. `between`: the first one is, but not those before the newest. */
+  readonly missing?: 'older' | 'later' | 'between' | undefined;
   readonly names: DisplayNames;
   readonly botUserId: string;
   readonly maxMessages: number;
@@ -276,8 +291,10 @@ const MIN_ENTRY_CHARACTERS = 60;
 /** Says which messages are quoted: `count` of them. Of the rest, `left` were read, those `missing` were not. */
 function quotedPart(count: number, left: number, missing: TranscriptOptions['missing']): string {
   if (missing === 'later') return `${count} of its first messages, later messages left out`;
+  if (missing === 'between' && left === 0)
+    return `the first message and the newest ${count - 1}, those between left out`;
   const newest = count === 1 ? 'the newest message' : `the newest ${count} messages`;
-  if (missing === 'older') return `${newest}, older messages left out`;
+  if (missing === 'older' || missing === 'between') return `${newest}, older messages left out`;
   if (left === 0) return count === 1 ? newest : `all ${count} messages`;
   return `${newest}, ${left === 1 ? '1 older message' : `${left} older messages`} left out`;
 }

@@ -135,7 +135,7 @@ test('messages without a text or a writer, as old integrations post them, hold n
   expect(second).toContain('and by age?');
 });
 
-test('the newest messages of a very long thread are quoted, read in a few calls', async ({
+test('the first message and the newest of a very long thread are quoted, read in a few calls', async ({
   onTestFinished,
 }) => {
   let daysAgo = 1;
@@ -151,8 +151,8 @@ test('the newest messages of a very long thread are quoted, read in a few calls'
   await own.finished(channel, own.reply(channel, root, `${own.mention} what was said last?`));
   const [question = ''] = own.sentToAgent('what was said last?').texts;
   const quoted = [...question.matchAll(/talk (\d+)/g)].map(([, count]) => Number(count));
-  expect(quoted).toEqual(Array.from({ length: 20 }, (_, index) => 2_081 + index));
-  expect(question).toContain('quoted: the newest 20 messages, older messages left out;');
+  expect(quoted).toEqual([1, ...Array.from({ length: 19 }, (_, index) => 2_082 + index)]);
+  expect(question).toContain('quoted: the first message and the newest 19, those between left out;');
   const readings = own.slack.calls.filter(({ method }) => method === 'conversations.replies');
   expect(readings.length).toBeLessThan(6);
 });

@@ -31,6 +31,19 @@ describe.concurrent('of the messages before a mention, the agent gets', () => {
     expect(prompt).not.toMatch(/the wrong plate|USLACKBOT|deleted/);
   });
 
+  test('the one that the thread began with, with its file, and the newest', async () => {
+    const channel = scene.channel();
+    const files = [{ name: 'sheet.csv', mime: 'text/csv', bytes: 'well\nB7\n' }];
+    const root = begin(channel, 'which buffer for run 9?', files);
+    for (let count = 1; count <= 6; count += 1)
+      scene.reply(channel, root, `talk ${count}`, { person: grace });
+    const prompt = await promptOf(channel, root, 'what was asked at first?');
+    expect(prompt).toContain('(quoted: the first message and the newest 3, those between left out;');
+    expect(prompt).toMatch(/which buffer for run 9.*sheet\.csv/);
+    expect(prompt.match(/talk \d/g)).toEqual(['talk 4', 'talk 5', 'talk 6']);
+    expect(scene.sentToAgent('what was asked at first?').fileIds.flat()).toHaveLength(1);
+  });
+
   test('all but the one that somebody asked about before', async () => {
     const channel = scene.channel();
     const root = begin(channel, 'the plates of Monday');
@@ -50,4 +63,27 @@ describe.concurrent('of the messages before a mention, the agent gets', () => {
     expect(prompt).not.toContain('the odd well');
     expect(await promptOf(channel, root, 'and now?')).not.toContain('the plates of Monday');
   });
+});
+
+test('of the tasks before one that was lost, the agent gets the first question and the newest messages', async () => {
+  const channel = scene.channel();
+  const root = scene.ask(channel, 'what of maize');
+  await scene.finished(channel, root);
+  for (const crop of ['rice', 'wheat', 'rye'])
+    await scene.finished(channel, scene.reply(channel, root, `what of ${crop}`));
+  const url = `${scene.agent.url}/experimental/tasks/${scene.taskOf('what of maize')?.id ?? ''}`;
+  const headers = { authorization: `Bearer ${scene.agent.apiKey}` };
+  expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(200);
+  const question = scene.reply(channel, root, 'are you there');
+  await scene.finished(channel, question);
+  const { ts } = await scene.messageWithButton(channel, root, 'retry');
+  await slack.click({ person: scene.ada, channel, ts, actionId: 'retry' });
+  const isSent = () =>
+    scene.agent.tasks
+      .flatMap(({ messages }) => messages.map((one) => JSON.stringify(one.content)))
+      .find((text) => text.includes('are you there'));
+  const prompt = await scene.until('a new task has it', isSent);
+  expect(prompt).toContain('(quoted: the first message and the newest 3, those between left out;');
+  const asked = new Set(prompt.match(/(?<=> )what of \w+/g));
+  expect(asked).toEqual(new Set(['what of maize', 'what of rye']));
 });

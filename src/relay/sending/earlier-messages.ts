@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { withQuotation } from '../../render/prompt-frame.ts';
 import * as strings from '../../render/strings/index.ts';
 import { graphemeStart, toOneLine } from '../../render/text-format.ts';
+import { isPermanentRefusal } from '../../slack/errors.ts';
 import type { NewestMessages, ThreadMessage } from '../../slack/message-history.ts';
 import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -19,6 +20,7 @@ import { compareTs } from '../runtime/incoming-message.ts';
 /** What people said before a message that the agent has not got. */
 export interface EarlierMessages {
   messages: readonly ParsedMessage[];
+  /** `all`: Slack refuses to show any. */
   missing: TranscriptOptions['missing'];
   /** Messages before it that were not sent, because people spoke to each other, and that no other quotes. */
   unsentTs: readonly SlackTs[];
@@ -57,7 +59,12 @@ export async function readEarlierMessages(
     return unsentTs.includes(read.ts) && addresseeOf(place, parseMessage(read), botUserId) !== 'others';
   };
   const isWanted = isBeginning ? isOfBeginning : isUnsent;
-  const { messages, missing } = await readNewest(work, message, { oldest, before: ts, isWanted });
+  const read = await readNewest(work, message, { oldest, before: ts, isWanted }).catch((err: unknown) => {
+    if (!isPermanentRefusal(err)) throw err;
+    work.deps.log.warn({ channel: thread.channel, ts, err }, 'a question goes without what was said before');
+  });
+  if (read === undefined) return { messages: [], missing: 'all', unsentTs: [], isBeginning };
+  const { messages, missing } = read;
   const quotable = withRoot(work, message, messages.filter(isWanted).map(parseMessage), missing);
   return { ...quotable, unsentTs, isBeginning };
 }
@@ -200,8 +207,8 @@ function rowText(cells: readonly unknown[]): string {
 
 export interface TranscriptOptions {
   readonly messages: readonly ParsedMessage[];
-  /** Which messages of the thread are not among them. `between`: the first one is, but not those before the newest. */
-  readonly missing?: 'older' | 'later' | 'between' | undefined;
+  /** Which messages of the thread are not among them. `between`: those between the first and the newest. */
+  readonly missing?: 'older' | 'later' | 'between' | 'all' | undefined;
   readonly names: DisplayNames;
   readonly botUserId: string;
   readonly maxMessages: number;

@@ -287,7 +287,8 @@ async function readPointedMessages(
     files: one.files.filter((file) => !leftOut.includes(file)),
   }));
   const names = fileNamesOf({ files: leftOut });
-  const leftOutNotes = names.map((name) => ({ name, reason: 'earlier' satisfies FileReason }));
+  const leftOutNotes = names.map((name): FileNote => ({ name, reason: 'earlier' }));
+  if (missing === 'all') leftOutNotes.push({ name: strings.saidBefore, reason: 'thread_hidden' });
   const notes = [...leftOutNotes, ...links.notes, ...previewNotes(withFiles, links)];
   const [own = parseMessage(message.content), ...more] = parts.map(numbered);
   const before = messages.map(numbered);

@@ -57,6 +57,7 @@ const FILE_REASONS = {
     'it was shared before this workspace or channel changed its account or project. Share it again.',
   link_preview: "I don't send Slack's previews of messages. Put the message's own link into your question.",
   link_workflow: 'a workflow asked, and people elsewhere may read the answer. Ask me about it yourself.',
+  thread_hidden: "Slack doesn't let me read it. Ask your app admin to check my scopes.",
   link_hidden: "I can't see that conversation. Add me there, or forward the message.",
   link_elsewhere: "as far as Slack tells me, it's in another workspace. Forward the message.",
   link_outsider: "as far as Slack tells me, you're not in that conversation. Forward the message.",

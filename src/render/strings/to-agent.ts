@@ -11,6 +11,9 @@ export const planAnswers = { go_ahead: 'Go ahead.', stop_here: "Stop here; don't
 /** What a person chose “Ask the agent about this” for. */
 export const messageAskedAbout = 'The message that you asked about';
 
+/** What people said before a message, where none of it can be read. */
+export const saidBefore = 'What was said here before';
+
 /** The heading over a channel's standing instructions; `name` is '' if it is unknown. */
 export function standingInstructions(name: string, setAt: Date): string {
   const who = name === '' ? '' : ` by ${name}`;

@@ -87,3 +87,15 @@ test('of the tasks before one that was lost, the agent gets the first question a
   const asked = new Set(prompt.match(/(?<=> )what of \w+/g));
   expect(asked).toEqual(new Set(['what of maize', 'what of rye']));
 });
+
+test('a question goes without what was said before it, and says so, where Slack refuses to show that', async () => {
+  const channel = scene.channel();
+  const root = begin(channel, 'the hidden plates');
+  const fault = { kind: 'status', status: 200, body: { ok: false, error: 'missing_scope' } } as const;
+  const mend = slack.faults.add({ call: 'conversations.replies', about: root.ts, fault });
+  const prompt = await promptOf(channel, root, 'what is hidden?');
+  mend();
+  expect(prompt).toContain('“What was said here before” was left out');
+  expect(prompt).not.toContain('plates');
+  expect(scene.shown(channel, root)).toContain("Slack doesn't let me read it.");
+});

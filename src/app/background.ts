@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ProbeResult } from '../agent/account-probe.ts';
 import { AgentError } from '../agent/errors.ts';
-import { readClocks, SYSTEM_CLOCKS } from '../calls/clocks.ts';
+import { readClocks } from '../calls/clocks.ts';
 import { within } from '../calls/retries-and-waits.ts';
 import type { ServiceAccounts } from '../relay/installations/service-accounts.ts';
 import { Poller } from '../relay/runtime/poller.ts';
@@ -67,7 +67,7 @@ export function createBackground(
     intervalMs: POLL_INTERVAL_MS,
     startsAtOnce: true,
     poll: async () => {
-      const since = readClocks(SYSTEM_CLOCKS);
+      const since = readClocks();
       const due = await readDueWork(storage.database.kysely);
       jobs.recordContact(since);
       if (due.stops) stopControl.sendOpenStops();

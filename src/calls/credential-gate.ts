@@ -8,8 +8,6 @@ export interface CredentialGateOptions {
   log: Logger;
   /** How often one call may try a rejected credential again (ms); by default 10 s. */
   probeMs?: number | undefined;
-  /** A monotonic clock (ms). */
-  now?: () => number;
 }
 
 /** Stops calls with a rejected credential, except one every `probeMs`, until one is accepted. Logs both changes. */
@@ -17,15 +15,13 @@ export class CredentialGate {
   readonly setting: string;
   readonly #log: Logger;
   readonly #probeMs: number;
-  readonly #now: () => number;
   #refusal: { error: Error; since: Date; nextProbe: number } | undefined;
 
   constructor(options: CredentialGateOptions) {
-    const { setting, workspace, log, probeMs = 10_000, now = () => performance.now() } = options;
+    const { setting, workspace, log, probeMs = 10_000 } = options;
     this.setting = workspace === undefined ? setting : `${setting} of ${workspace}`;
     this.#log = log;
     this.#probeMs = probeMs;
-    this.#now = now;
   }
 
   /** When the credential was rejected; undefined while it works. */
@@ -36,8 +32,8 @@ export class CredentialGate {
   /** Called before each call; throws the rejection if the call must not be made. */
   enter(): void {
     if (this.#refusal === undefined) return;
-    if (this.#now() < this.#refusal.nextProbe) throw this.#refusal.error;
-    this.#refusal.nextProbe = this.#now() + this.#probeMs;
+    if (performance.now() < this.#refusal.nextProbe) throw this.#refusal.error;
+    this.#refusal.nextProbe = performance.now() + this.#probeMs;
   }
 
   /** The response to a call was that the credential is invalid. */
@@ -47,7 +43,7 @@ export class CredentialGate {
         { reason: error.message, setting: this.setting },
         `${this.setting} is not accepted; trying one call every ${this.#probeMs / 1_000} s until it is replaced`,
       );
-      this.#refusal = { error, since: new Date(), nextProbe: this.#now() + this.#probeMs };
+      this.#refusal = { error, since: new Date(), nextProbe: performance.now() + this.#probeMs };
     } else {
       this.#refusal.error = error;
     }

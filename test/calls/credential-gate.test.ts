@@ -1,12 +1,14 @@
 import { pino } from 'pino';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { CredentialGate } from '../../src/calls/credential-gate.ts';
 
 function gateWithClock() {
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
   const clock = { ms: 0 };
-  const gate = new CredentialGate({ setting: 'A_KEY', log, probeMs: 10_000, now: () => clock.ms });
+  const monotonic = vi.spyOn(performance, 'now').mockImplementation(() => clock.ms);
+  onTestFinished(() => monotonic.mockRestore());
+  const gate = new CredentialGate({ setting: 'A_KEY', log, probeMs: 10_000 });
   return { gate, clock, lines };
 }
 

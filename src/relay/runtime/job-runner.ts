@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { askedBy } from '../../calls/askers.ts';
-import { type ClockReading, type Clocks, elapsedMs, readClocks, SYSTEM_CLOCKS } from '../../calls/clocks.ts';
+import { type ClockReading, elapsedMs, readClocks } from '../../calls/clocks.ts';
 import { sleepUnlessAborted, within } from '../../calls/retries-and-waits.ts';
 import type { JobClaim, Jobs, NextRun } from '../../store/jobs/jobs.ts';
 import type { ProcessLock } from '../../store/processes/process-lock.ts';
@@ -67,7 +67,6 @@ export interface JobRunnerDeps {
   log: Logger;
   /** Called for each run: it is done, made progress, made none, or was given up. */
   onRun: (kind: string, outcome: 'done' | 'again' | 'failed' | 'given_up') => void;
-  clocks?: Clocks;
   renewIntervalMs?: number;
 }
 
@@ -81,7 +80,6 @@ interface Run {
 /** Runs the due jobs of all kinds: of each workspace a few at a time, each for a limited time. */
 export class JobRunner {
   readonly #deps: JobRunnerDeps;
-  readonly #clocks: Clocks;
   readonly #kinds = new Map<string, JobKind & { most: number }>();
   readonly #runs = new Map<string, Run>();
   readonly #claims: Poller;
@@ -95,8 +93,7 @@ export class JobRunner {
 
   constructor(deps: JobRunnerDeps) {
     this.#deps = deps;
-    this.#clocks = deps.clocks ?? SYSTEM_CLOCKS;
-    this.#contact = readClocks(this.#clocks);
+    this.#contact = readClocks();
     this.#claims = new Poller({
       poll: () => this.#claimDue(),
       onError: (error) => deps.log.warn({ err: error }, 'could not claim jobs; trying again'),
@@ -124,7 +121,7 @@ export class JobRunner {
   }
 
   start(): void {
-    this.#contact = readClocks(this.#clocks);
+    this.#contact = readClocks();
     this.#deps.holder?.onTaken(() => {
       for (const { lease } of this.#runs.values()) lease.lose('another process has taken over');
     });
@@ -145,7 +142,7 @@ export class JobRunner {
   ): Promise<Recorded> {
     const isClaiming = this.#leaseCheck !== undefined && !this.#claims.signal.aborted && this.#isHolder();
     const hasRoom = this.count(kind) < (this.#kinds.get(kind)?.most ?? 0);
-    const claimedAt = readClocks(this.#clocks);
+    const claimedAt = readClocks();
     const claim = { id: randomUUID(), holder: this.#deps.holder?.id, holdMs: CLAIM_MS };
     const recorded = await write(isClaiming && hasRoom ? claim : undefined).catch((error: unknown) => {
       // It may be recorded all the same, with the claim.
@@ -198,7 +195,7 @@ export class JobRunner {
   async #claimDue(): Promise<void> {
     if (!this.#isHolder()) return sleepUnlessAborted(LEASE_CHECK_INTERVAL_MS, this.#claims.signal);
     const { store, holder } = this.#deps;
-    const claimedAt = readClocks(this.#clocks);
+    const claimedAt = readClocks();
     const running = Map.groupBy(this.#runs.values(), ({ kind }) => kind);
     const rooms = [...this.#kinds.values()].map((kind) => ({
       kind: kind.kind,
@@ -223,7 +220,7 @@ export class JobRunner {
     // A run that has lost its job, and does not return, must not keep the job from other processes.
     const runs = [...this.#runs].filter(([, { lease }]) => !lease.signal.aborted);
     if (runs.length === 0) return;
-    const renewedAt = readClocks(this.#clocks);
+    const renewedAt = readClocks();
     const claims = runs.map(([claim]) => claim);
     const ours = await this.#deps.leaseStore.jobs.renew(claims, CLAIM_MS);
     this.recordContact(renewedAt);
@@ -235,7 +232,7 @@ export class JobRunner {
   }
 
   #checkLeases(): void {
-    if (!this.#isLost && elapsedMs(this.#contact, this.#clocks) > LOST_AFTER_MS) {
+    if (!this.#isLost && elapsedMs(this.#contact) > LOST_AFTER_MS) {
       this.#isLost = true;
       this.#deps.log.error({ err: this.#failure }, this.trouble);
     }
@@ -247,7 +244,7 @@ export class JobRunner {
     const kind = this.#kinds.get(job.kind);
     const { claim_id: claim } = job;
     if (kind === undefined || claim === null) throw new Error(`no job of this kind can run: ${job.kind}`);
-    const lease = new RenewableLease(claimedAt, this.#clocks, this.#isHolder);
+    const lease = new RenewableLease(claimedAt, this.#isHolder);
     // Without its lease, the run ends at once and hands the job back.
     if (this.#claims.signal.aborted || lease.remainingMs() <= 0) endLease(lease);
     const ended = this.#run(kind, job, lease).finally(() => {

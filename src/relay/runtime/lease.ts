@@ -1,4 +1,4 @@
-import { type ClockReading, type Clocks, elapsedMs } from '../../calls/clocks.ts';
+import { type ClockReading, elapsedMs } from '../../calls/clocks.ts';
 import { type LeaseGuard, unlessAborted, within } from '../../calls/retries-and-waits.ts';
 import { Interruption } from './turn-exceptions.ts';
 
@@ -13,7 +13,6 @@ export interface Lease extends LeaseGuard {
 
 /** A lease that lasts for LEASE_MS from its last renewal, and is worth nothing while `isHeld` is false. */
 export class RenewableLease implements Lease {
-  readonly #clocks: Clocks;
   readonly #isHeld: () => boolean;
   readonly #lostController = new AbortController();
   readonly #drainController = new AbortController();
@@ -21,14 +20,13 @@ export class RenewableLease implements Lease {
   readonly draining = this.#drainController.signal;
   #renewedAt: ClockReading;
 
-  constructor(renewed: ClockReading, clocks: Clocks, isHeld: () => boolean) {
+  constructor(renewed: ClockReading, isHeld: () => boolean) {
     this.#renewedAt = renewed;
     this.#isHeld = isHeld;
-    this.#clocks = clocks;
   }
 
   remainingMs(): number {
-    return this.signal.aborted || !this.#isHeld() ? 0 : LEASE_MS - elapsedMs(this.#renewedAt, this.#clocks);
+    return this.signal.aborted || !this.#isHeld() ? 0 : LEASE_MS - elapsedMs(this.#renewedAt);
   }
 
   /** A renewal that was requested at `since` has succeeded. */

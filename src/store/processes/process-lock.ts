@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { type ClockReading, elapsedMs, readClocks, SYSTEM_CLOCKS } from '../../calls/clocks.ts';
+import { type ClockReading, elapsedMs, readClocks } from '../../calls/clocks.ts';
 import { sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
 import type { Database } from '../database.ts';
 import { answerInTime } from '../database-client.ts';
@@ -41,7 +41,7 @@ export class ProcessLock {
 
   /** Whether no other process can have taken over. While it is false, nothing may be sent or claimed. */
   get isHeld(): boolean {
-    return this.#provenAt === undefined || elapsedMs(this.#provenAt, SYSTEM_CLOCKS) < PROVEN_MS;
+    return this.#provenAt === undefined || elapsedMs(this.#provenAt) < PROVEN_MS;
   }
 
   /** Calls `listener` when another process has taken over all that this one held; then this one goes on under a new id. */
@@ -68,7 +68,7 @@ export class ProcessLock {
         if (!(await this.#lock(client))) return;
         while (!stopping.aborted) {
           await sleepUnlessAborted(TRY_INTERVAL_MS, stopping);
-          const sentAt = readClocks(SYSTEM_CLOCKS);
+          const sentAt = readClocks();
           await ask(client, '');
           this.#provenAt = sentAt;
         }
@@ -90,7 +90,7 @@ export class ProcessLock {
     await ask(client, `select pg_advisory_lock(${LOCK_KEY}) from (select $1::uuid as id) as ours`, [
       this.#id,
     ]);
-    this.#provenAt = readClocks(SYSTEM_CLOCKS);
+    this.#provenAt = readClocks();
     await ask(client, 'update processes set locked_at = clock_timestamp() where id = $1', [this.#id]);
     return true;
   }

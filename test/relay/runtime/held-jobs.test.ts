@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
 import { connectionUrl } from '../../../sandbox/postgres-server.ts';
-import type { Clocks } from '../../../src/calls/clocks.ts';
 import {
   type JobKind,
   type JobOutcome,
@@ -26,6 +25,7 @@ import { waitFor } from '../../support/wait-for.ts';
 const ending: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of ending.splice(0).toReversed()) await end();
+  vi.restoreAllMocks();
 });
 
 let count = 0;
@@ -79,14 +79,12 @@ describe('one process', () => {
     }
   }
 
-  class TestClocks implements Clocks {
-    wallMs = 1_792_000_000_000;
-    monotonicMs = 0;
-    wall(): number {
-      return this.wallMs;
-    }
-    monotonic(): number {
-      return this.monotonicMs;
+  class TestClocks {
+    wallMs = Date.now();
+    monotonicMs = performance.now();
+    constructor() {
+      vi.spyOn(Date, 'now').mockImplementation(() => this.wallMs);
+      vi.spyOn(performance, 'now').mockImplementation(() => this.monotonicMs);
     }
     pass(ms: number): void {
       this.wallMs += ms;
@@ -100,7 +98,7 @@ describe('one process', () => {
     const outcomes: string[] = [];
     const onRun = (_: string, outcome: string) => void outcomes.push(outcome);
     const stores = { store: { jobs }, leaseStore: { jobs } };
-    const runner = new JobRunner({ ...stores, log: silentLog, clocks, renewIntervalMs: 20, onRun, ...more });
+    const runner = new JobRunner({ ...stores, log: silentLog, renewIntervalMs: 20, onRun, ...more });
     runner.add({ ...turnJobs({ run }, 0), ...kind });
     runner.start();
     ending.push(() => runner.stop());

@@ -102,7 +102,6 @@ function interceptStart(dispatcher: Dispatcher, onStart: () => void): Dispatcher
           controller.abort(error instanceof Error ? error : new Error(String(error)));
         }
       },
-      onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
       onResponseStart: (...args) => handler.onResponseStart?.(...args),
       onResponseData: (...args) => handler.onResponseData?.(...args),
       onResponseEnd: (...args) => handler.onResponseEnd?.(...args),

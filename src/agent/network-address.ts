@@ -2,6 +2,7 @@ import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { hostNameOf } from '../calls/outbound-proxy.ts';
 
 /** The only IPv6 network of public addresses (IANA IPv6 address space registry). */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
@@ -14,11 +15,6 @@ export function isPrivateAddress(address: string): boolean {
   // A NAT64 gateway turns an address of 64:ff9b::/96 into the IPv4 address in its last four bytes.
   if (range === 'rfc6052') return isPrivateAddress(parsed.toByteArray().slice(-4).join('.'));
   return range !== 'unicast' || (parsed instanceof ipaddr.IPv6 && !parsed.match(GLOBAL_IPV6));
-}
-
-/** The host name of a URL without the brackets of an IPv6 address. */
-export function hostNameOf(url: URL): string {
-  return url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
 }
 
 /** A DNS lookup that fails for names with a private address. */

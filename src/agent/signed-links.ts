@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { readText } from '../calls/content-coding.ts';
 import { firstTextAt, parseJson } from '../calls/json.ts';
 import { anySignal, withSecondCall } from '../calls/retries-and-waits.ts';
 import type { Transport } from './client-options.ts';
@@ -27,9 +26,6 @@ export function signedUntil(link: string): Date | undefined {
 const MAX_REDIRECTS = 3;
 /** After this one, a client asks for the place with GET. */
 const SEE_OTHER = 303;
-
-/** Bytes of an unneeded response that are read so that its connection can be reused. */
-const MAX_DISCARDED_BYTES = 64 * 1024;
 
 /** Bytes of a JSON response that may be a link instead of a file's contents. */
 const MAX_LINK_RESPONSE_BYTES = 64 * 1024;
@@ -71,7 +67,7 @@ export class SignedLinks {
   async put({ name, url, sizeBytes, ...upload }: LinkUpload): Promise<string | undefined> {
     const headers = { ...upload.headers, 'content-length': String(sizeBytes) };
     const response = await this.#request(this.#contextOf(name), url, { ...upload, headers });
-    await readText(response.body, MAX_DISCARDED_BYTES).catch(() => undefined);
+    response.body.destroy();
     return response.header('etag');
   }
 

@@ -77,8 +77,7 @@ function connections(more: EnvHttpProxyAgent.Options): Dispatcher {
   const isDirect = (host: string) =>
     ipaddr.isValid(host) && ipaddr.subnetMatch(ipaddr.process(host), { direct: ranges }, '') === 'direct';
   return new EnvHttpProxyAgent({ ...proxy, ...options }).compose((dispatch) => (request, handler) => {
-    const { hostname } = new URL(request.origin ?? '');
-    return isDirect(withoutBrackets(hostname))
+    return isDirect(hostNameOf(new URL(request.origin ?? '')))
       ? direct.dispatch(request, handler)
       : dispatch(request, handler);
   });
@@ -95,8 +94,9 @@ export function failureCodes(error: unknown): string[] {
   return codes;
 }
 
-function withoutBrackets(host: string): string {
-  return host.replace(/^\[|\]$/g, '');
+/** The host name of an address of http or https, without the brackets of an IPv6 address. */
+export function hostNameOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '');
 }
 
 /** Connections for opening tunnels: a proxy that opens none that can be used counts as one that cannot be reached. */
@@ -148,7 +148,7 @@ export function guardedConnections(
     const pool = connectionsToProxy(origin, poolOptions, timeoutMs);
     const open = pool.connect.bind(pool);
     const openAllowed = async (request: Dispatcher.ConnectOptions) => {
-      const host = withoutBrackets(new URL(`http://${request.path}`).hostname);
+      const host = hostNameOf(new URL(`http://${request.path}`));
       if (isIP(host) === 0 && !allowedHosts.has(host)) await promisify(lookup)(host, { all: true });
       return open(request);
     };

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
@@ -168,6 +167,7 @@ export class FileDownloads {
       if (signal?.aborted) throw error;
       throw new FileUnavailableError(file.id, 'network', error);
     }
+    response.body.on('error', () => undefined);
     try {
       const { body, wasCompressed } = decodeBody(response.body, response.headers, { sizeBytes });
       const isPart = response.statusCode === 206;
@@ -179,11 +179,11 @@ export class FileDownloads {
       const whole = isPart ? body : skipBytes(offset, body);
       const isAnnounced = sizeBytes !== undefined;
       const stream = withContentCheck(whole, { file, total, isAnnounced, offset, maxBytes, signal });
-      const release = () => discard(response.body);
+      const release = () => response.body.destroy();
       const mime = [response.headers['content-type']].flat()[0] ?? '';
       return { stream, sizeBytes: total, mime, version: versionOf(response), release };
     } catch (error) {
-      discard(response.body);
+      response.body.destroy();
       throw error;
     }
   }
@@ -215,9 +215,4 @@ function isUnfinished(file: SlackFile, decision: ResolvedFile['decision'], isLoo
 function canResume(error: unknown): boolean {
   if (error instanceof FileRefusedError) return error.reason === 'broken_off';
   return error instanceof SlackError && (error.code === 'throttled' || error.code === 'unavailable');
-}
-
-function discard(body: Readable): void {
-  body.on('error', () => undefined);
-  body.destroy();
 }

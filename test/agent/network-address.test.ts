@@ -3,12 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import {
-  hostNameOf,
-  isPrivateAddress,
-  publicLookup,
-  resolverLookup,
-} from '../../src/agent/network-address.ts';
+import { isPrivateAddress, publicLookup, resolverLookup } from '../../src/agent/network-address.ts';
 
 describe('isPrivateAddress', () => {
   test.each([
@@ -133,15 +128,5 @@ describe('resolverLookup', () => {
     const others = Array.from({ length: 8 }, () => stat('.'));
     expect(await Promise.race([...slow, Promise.all(others).then(() => 'files')])).toBe('files');
     for (const said of await Promise.all(slow)) expect(said).toMatch(/ETIMEOUT|ECANCELLED/);
-  });
-});
-
-describe('hostNameOf', () => {
-  test.each([
-    ['https://[::1]:8080/a', '::1'],
-    ['https://EXAMPLE.org/a', 'example.org'],
-    ['http://2130706433/', '127.0.0.1'],
-  ])('of %s is %s', (url, host) => {
-    expect(hostNameOf(new URL(url))).toBe(host);
   });
 });

@@ -14,6 +14,7 @@ import {
   fetch,
   freshConnections,
   guardedConnections,
+  hostNameOf,
   keptConnections,
   openWebSocket,
   request,
@@ -167,4 +168,12 @@ test("a call of Slack's packages that nothing else limits ends after five second
   const { fetch: respond } = webClientOptions(`${origin}/api/`);
   path.vanish();
   await expect(respond(origin, { method: 'POST', body: '{}' })).rejects.toThrow(/timeout/i);
+});
+
+test.each([
+  ['https://[::1]:8080/a', '::1'],
+  ['https://EXAMPLE.org/a', 'example.org'],
+  ['http://2130706433/', '127.0.0.1'],
+])('the host name of %s is %s', (url, host) => {
+  expect(hostNameOf(new URL(url))).toBe(host);
 });

@@ -36,7 +36,7 @@ test('history finds the bot’s message by its key, on a later page too', async 
   expect(scene.slack.calls[0]?.args).toMatchObject({
     channel: 'C1',
     ts: '1.000000',
-    oldest: '1700000040.000000',
+    oldest: '1699999500.000000',
     include_all_metadata: 'true',
     limit: '200',
   });

@@ -20,7 +20,7 @@ const HTTP_UNPROCESSABLE = 422;
 /** The longest search (ms) for a task after an unknown outcome: a second one without messages does no harm. */
 const MAX_SEARCH_MS = 20_000;
 /** How far the service's clock may lag behind ours (ms). */
-const MAX_CLOCK_SKEW_MS = 2_000;
+const MAX_CLOCK_SKEW_MS = 10 * 60_000;
 
 /** Whether a message of the thread was frozen, which adds its writer: for any of its tasks, perhaps refused. */
 export function hasFrozenMessage({ participant_ids }: Thread): boolean {

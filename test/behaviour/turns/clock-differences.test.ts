@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'vitest';
+import { openAppScene } from '../../support/app-scene.ts';
+
+describe.concurrent.each([-3, 3])('with Slack and the service %i minutes ahead', async (minutes) => {
+  const now = () => Date.now() + minutes * 60_000;
+  const scene = await openAppScene({ slack: { clock: { now }, clientMsgIdDedupe: false }, agent: { now } });
+
+  test('a task that was started without an answer is found', async () => {
+    const title = `started at ${minutes}`;
+    const lost = { times: 1, fault: { kind: 'lost' } } as const;
+    scene.agent.faults.add({ call: 'POST /experimental/tasks', about: title, ...lost });
+    const channel = scene.channel();
+    await scene.finished(channel, scene.ask(channel, title));
+    expect(scene.agent.tasks.filter((task) => task.title === title)).toHaveLength(1);
+  });
+
+  test('a reply that was posted without an answer is found', async () => {
+    const channel = scene.channel();
+    const lost = { times: 1, fault: { kind: 'lost' } } as const;
+    scene.slack.faults.add({ call: 'chat.postMessage', about: channel.id, ...lost });
+    const root = scene.ask(channel, `posted at ${minutes}`);
+    await scene.finished(channel, root);
+    expect(scene.replies(channel, root)).toHaveLength(1);
+  });
+});

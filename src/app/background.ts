@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ProbeResult } from '../agent/account-probe.ts';
 import { AgentError } from '../agent/errors.ts';
-import { readClocks } from '../calls/clocks.ts';
+import { noteDatabaseTime, readClocks } from '../calls/clocks.ts';
 import { within } from '../calls/retries-and-waits.ts';
 import type { ServiceAccounts } from '../relay/installations/service-accounts.ts';
 import { Poller } from '../relay/runtime/poller.ts';
@@ -70,6 +70,7 @@ export function createBackground(
       const since = readClocks();
       const due = await readDueWork(storage.database.kysely);
       jobs.recordContact(since);
+      noteDatabaseTime(due.now, since.wall);
       if (due.stops) stopControl.sendOpenStops();
       if (due.jobs) jobs.runDue();
       if (due.urgentMessages) await passOnUrgent();

@@ -1,3 +1,15 @@
+let databaseAheadMs = 0;
+
+/** The database has told its time, as it was asked at `askedAt` (ms by our clock). */
+export function noteDatabaseTime(told: Date, askedAt: number): void {
+  databaseAheadMs = told.getTime() - Math.min(Math.max(told.getTime(), askedAt), Date.now());
+}
+
+/** Now (ms) by the database's clock, as far as it has told: for what is compared with the times that it sets. */
+export function databaseNow(): number {
+  return Date.now() + databaseAheadMs;
+}
+
 /** A time by two clocks (ms); the wall clock also counts while the machine sleeps. */
 export interface ClockReading {
   wall: number;

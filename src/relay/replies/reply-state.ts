@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { databaseNow } from '../../calls/clocks.ts';
 import { NEW_BLOCKS, type RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import {
   type FileProgress,
@@ -172,7 +173,7 @@ export class ReplyState {
   onRead(reply: ReadReply, limits: SilenceLimits): void {
     this.#awaitsFirstRead = false;
     const found = this.silence.onRead(reply, limits);
-    const isClockDue = Date.now() - this.#startedAt - this.#elapsedMs > CLOCK_REFRESH_MS;
+    const isClockDue = databaseNow() - this.#startedAt - this.#elapsedMs > CLOCK_REFRESH_MS;
     if (found === 'same' && !isClockDue) return;
     if (found === 'changed') {
       const phase = LIVE_PHASES[reply.status ?? ''] ?? 'working';
@@ -294,7 +295,7 @@ export class ReplyState {
   /** Has the change shown, unless an earlier process may have shown more than is known here. */
   #notifyChanged(): void {
     if (this.#known.isOver) this.#awaitsFirstRead = false;
-    this.#elapsedMs = Date.now() - this.#startedAt;
+    this.#elapsedMs = databaseNow() - this.#startedAt;
     if (!this.#awaitsFirstRead) this.#onChange();
   }
 }

@@ -1,6 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
 import { NO_TASK_ID } from '../../agent/forbidden-or-bad-key.ts';
+import { databaseNow } from '../../calls/clocks.ts';
 import { doubledMs } from '../../calls/retries-and-waits.ts';
 import type { RelayLimits } from '../../limits.ts';
 import { FileUnavailableError } from '../../slack/downloadable-files.ts';
@@ -33,9 +34,9 @@ const MAX_DELAY_MS = 30_000;
 /** Our own database is not spared like a service of others: the work continues soon after it is back (ms). */
 const STORE_RETRY_MAX_DELAY_MS = 2_000;
 
-/** Whether this many milliseconds have passed since then. */
+/** Whether this many milliseconds have passed since a time of the database. */
 export function isOverdue(since: Date, ms: number): boolean {
-  return Date.now() - since.getTime() > ms;
+  return databaseNow() - since.getTime() > ms;
 }
 
 /** The cause of a failure that may pass without our doing, and the shortest and longest wait (ms). */
@@ -262,5 +263,5 @@ export function outcomeIfUnreachable(error: unknown, job: { tried_since: Date | 
 /** Whether Slack does not know a channel any more, which may have got another id since `triedSince`. */
 export function mayHaveMoved(error: unknown, triedSince: Date | null): boolean {
   const isUnknown = error instanceof ChannelGoneError && error.slackCode === 'channel_not_found';
-  return isUnknown && Date.now() - (triedSince?.getTime() ?? 0) < MOVE_TOLD_WITHIN_MS;
+  return isUnknown && databaseNow() - (triedSince?.getTime() ?? 0) < MOVE_TOLD_WITHIN_MS;
 }

@@ -1,4 +1,5 @@
 import { AgentError } from '../../agent/errors.ts';
+import { databaseNow } from '../../calls/clocks.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { PostRequest } from '../../slack/posting.ts';
 import { CALL_TIMEOUT_MS } from '../../slack/slack-client.ts';
@@ -22,7 +23,7 @@ const SEARCH_INTERVAL_MS = 5_000;
 /** Waits until a call to Slack intended then has surely ended. Throws an Interruption, or the lease's reason. */
 export async function waitUntilCallEnded(intendedAt: Date, lease: Lease): Promise<void> {
   // A clock may have been set back.
-  const remainingMs = Math.min(0, intendedAt.getTime() - Date.now()) + SLACK_CALL_LIFETIME_MS;
+  const remainingMs = Math.min(0, intendedAt.getTime() - databaseNow()) + SLACK_CALL_LIFETIME_MS;
   if (remainingMs > 0) await sleepWithLease(remainingMs, lease);
 }
 

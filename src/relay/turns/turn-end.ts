@@ -5,6 +5,7 @@ import {
   isForbidden,
   isTooLarge,
 } from '../../agent/errors.ts';
+import { databaseNow } from '../../calls/clocks.ts';
 import { valueIf } from '../../calls/retries-and-waits.ts';
 import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -57,7 +58,7 @@ const LONG_TURN_MS = 120_000;
 /** Posts how a reply ended, if its asker may miss that; `hasResults`: a list of results is below it. */
 async function tellAskerOfEnd(context: TurnContext, hasResults: boolean): Promise<void> {
   const { deps, turn } = context;
-  const durationMs = Date.now() - turn.started_at.getTime();
+  const durationMs = databaseNow() - turn.started_at.getTime();
   const isOutOfSight = context.state.hasGrownAboveMessage && !hasResults;
   if (durationMs <= LONG_TURN_MS && !isOutOfSight) return;
   const { outcome, workspace, id, asked_by } = turn;

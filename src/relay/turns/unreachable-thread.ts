@@ -1,3 +1,4 @@
+import { databaseNow } from '../../calls/clocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { hasSettled, isAtService } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
@@ -17,9 +18,9 @@ export async function handleUnreachableThread(work: TurnContext): Promise<void> 
   // No row holds this intent: an earlier process may have told the asker since the turn began. Its calls ended
   // with its lease, so that the direct message is looked for without a wait for them.
   const intent = {
-    at: new Date(Math.min(turn.started_at.getTime(), Date.now() - SLACK_CALL_LIFETIME_MS)),
+    at: new Date(Math.min(turn.started_at.getTime(), databaseNow() - SLACK_CALL_LIFETIME_MS)),
     record: async () => {
-      intent.at = new Date();
+      intent.at = new Date(databaseNow());
     },
     forget: async () => undefined,
   };

@@ -13,6 +13,7 @@ export interface DueWork {
   unlocked: string[];
   /** The version of the last change of a workspace, an installation or an account. */
   changeSeq: number;
+  now: Date;
 }
 
 /** Looks for all due work in one statement on small indexes, planned once as it has a value: an idle process asks no more. */
@@ -24,7 +25,7 @@ export async function readDueWork(db: Kysely<Tables>): Promise<DueWork> {
       exists (select from messages where is_urgent and state = 'waiting') as "urgentMessages",
       ${unlockedProcesses} as unlocked,
       greatest(${0}::bigint, (select max(change_seq) from workspaces), (select max(change_seq) from installations),
-        (select max(change_seq) from accounts)) as "changeSeq"`.execute(db);
+        (select max(change_seq) from accounts)) as "changeSeq", clock_timestamp() as now`.execute(db);
   const [due] = rows;
   if (due === undefined) throw new Error('The database returned no row.');
   return due;

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { databaseNow } from '../../calls/clocks.ts';
 import { ofTurn, Queries } from '../queries.ts';
 import type { MessageKey, Post, SlackTs, Turn, TurnId, TurnLocation } from '../schema.ts';
 import { isOpenTurn } from './turn-phase.ts';
@@ -42,7 +43,7 @@ export function nextPostKey(turn: Pick<Turn, 'id'>, part: string, posts: Readonl
 /** A post that is about to be sent. */
 export function intendedPost(turn: TurnLocation, part: string, key = postKey(turn, part)): Post {
   const { workspace, id: turn_id, channel, thread_ts } = turn;
-  const fresh = { state: 'intended', ts: null, intended_at: new Date() } as const;
+  const fresh = { state: 'intended', ts: null, intended_at: new Date(databaseNow()) } as const;
   return { workspace, turn_id, part, dedupe_key: key, is_stream: false, channel, thread_ts, ...fresh };
 }
 

@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
-import { openAppScene } from '../../support/app-scene.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { noteDatabaseTime } from '../../../src/calls/clocks.ts';
+import { openAppScene, pause } from '../../support/app-scene.ts';
 
 describe.concurrent.each([-3, 3])('with Slack and the service %i minutes ahead', async (minutes) => {
   const now = () => Date.now() + minutes * 60_000;
@@ -21,5 +22,26 @@ describe.concurrent.each([-3, 3])('with Slack and the service %i minutes ahead',
     const root = scene.ask(channel, `posted at ${minutes}`);
     await scene.finished(channel, root);
     expect(scene.replies(channel, root)).toHaveLength(1);
+  });
+});
+
+describe('where our clock is minutes ahead of that of the database', async () => {
+  const scene = await openAppScene();
+
+  test('an answer that came soon is said to have taken seconds, and its asker is not mentioned', async () => {
+    const our = Date.now;
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => our() + 4 * 60_000);
+    onTestFinished(() => {
+      clock.mockRestore();
+      noteDatabaseTime(new Date(), Date.now());
+    });
+    const channel = scene.channel();
+    const earlier = scene.ask(channel, 'the time is told');
+    await scene.finished(channel, earlier);
+    await pause(1_100);
+    const root = scene.ask(channel, '/slow 60');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toMatch(/Took \d+ s/);
+    expect(scene.shown(channel, root)).not.toContain(`<@${scene.ada.id}>`);
   });
 });

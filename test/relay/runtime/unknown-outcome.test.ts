@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { AgentError } from '../../../src/agent/errors.ts';
+import { noteDatabaseTime } from '../../../src/calls/clocks.ts';
 import { TurnEnded } from '../../../src/relay/runtime/turn-exceptions.ts';
 import {
   once,
@@ -52,6 +53,23 @@ test('a clock that was set back does not make the wait for a call longer than th
   await vi.advanceTimersByTimeAsync(SLACK_CALL_LIFETIME_MS);
   await expect(ended).resolves.toBeUndefined();
 });
+
+test.each([-60_000, 60_000])(
+  'a call is waited for as long where the database is %i ms ahead of us',
+  async (aheadMs) => {
+    onTestFinished(() => noteDatabaseTime(new Date(), Date.now()));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const databaseTime = new Date(Date.now() + aheadMs);
+    noteDatabaseTime(databaseTime, Date.now());
+    const onEnd = vi.fn<() => void>();
+    const ended = waitUntilCallEnded(databaseTime, lease).then(onEnd);
+    await vi.advanceTimersByTimeAsync(SLACK_CALL_LIFETIME_MS - 2_000);
+    expect(onEnd).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(2_000);
+    await ended;
+    expect(onEnd).toHaveBeenCalledOnce();
+  },
+);
 
 test('an effect that an earlier call had is not had again', async () => {
   const act = vi.fn<() => Promise<string>>(async () => 'new');

@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
-import { fromNow, millis, Queries } from '../queries.ts';
+import { type RawBuilder, sql } from 'kysely';
+import { MAX_RETRY_AFTER_MS } from '../../calls/retries-and-waits.ts';
+import { fromNow, Queries } from '../queries.ts';
 
 /** How much a 429 reduces a rate, for all processes, and how it recovers. */
 export const BACKOFF = {
@@ -12,9 +13,18 @@ export const BACKOFF = {
   sameRefusalMs: 2_000,
 } as const;
 
-/** The share of the full rate now; a clock that went back does not matter. */
-const currentFactor = sql`least(1, greatest(${BACKOFF.minFactor}::float8, rate_limit.rate_factor + ${BACKOFF.recoveryPerMinute}::float8
-  * extract(epoch from clock_timestamp() - rate_limit.rate_reduced_at)::float8 / 60))`;
+/** How long ago the last 429 reduced the rate (s). What was reduced before the clock went back recovers, too. */
+const sinceReduced = sql`abs(extract(epoch from clock_timestamp() - rate_limit.rate_reduced_at))::float8`;
+/** The share of the full rate now. */
+const currentFactor = sql`least(1, greatest(${BACKOFF.minFactor}::float8,
+  rate_limit.rate_factor + ${BACKOFF.recoveryPerMinute}::float8 * ${sinceReduced} / 60))`;
+
+/** Until when a limit lasts; a time that is further away than it can be (ms) was set before the clock went back. */
+const until = (time: RawBuilder<unknown>, mostMs: number) =>
+  sql`case when ${time} <= ${fromNow(mostMs)} then ${time} else 'epoch' end`;
+/** The slowest limit has a permit a minute and a burst of five, and 429s leave a third of it. */
+const arrival = until(sql.raw('rate_limit.theoretical_arrival_at'), 10 * 60_000);
+const blockedUntil = until(sql.raw('rate_limit.blocked_until'), MAX_RETRY_AFTER_MS);
 
 /** A request for a permit that the next statement takes. */
 interface PendingTake {
@@ -89,23 +99,23 @@ export class SharedRateLimits extends Queries {
         insert into rate_limits as rate_limit (workspace, limit_key, theoretical_arrival_at)
         select workspace, limit_key, clock_timestamp() + cost from asked order by workspace, limit_key
         on conflict (workspace, limit_key) do update
-          set theoretical_arrival_at = greatest(rate_limit.theoretical_arrival_at, clock_timestamp()) + ${asked('cost')} / ${currentFactor}
-          where rate_limit.theoretical_arrival_at <= clock_timestamp() + ${asked('room')} and rate_limit.blocked_until <= clock_timestamp()
+          set theoretical_arrival_at = greatest(${arrival}, clock_timestamp()) + ${asked('cost')} / ${currentFactor}
+          where ${arrival} <= clock_timestamp() + ${asked('room')} and ${blockedUntil} <= clock_timestamp()
         returning workspace, limit_key)
       select granted.workspace is not null as granted,
-        extract(epoch from greatest(theoretical_arrival_at - room, blocked_until) - clock_timestamp())::float8 * 1000 as "waitMs"
-      from asked left join granted using (workspace, limit_key) left join rate_limits using (workspace, limit_key)
+        extract(epoch from greatest(${arrival} - room, ${blockedUntil}) - clock_timestamp())::float8 * 1000 as "waitMs"
+      from asked left join granted using (workspace, limit_key) left join rate_limits as rate_limit using (workspace, limit_key)
       order by place`);
   }
 
   /** Slack answered 429: blocks the limit for all processes for `pauseMs`, and reduces its rate. A longer block stays. */
   async pause(workspace: string, limitKey: string, pauseMs: number): Promise<void> {
-    const counted = sql`rate_limit.rate_reduced_at > clock_timestamp() - ${millis(BACKOFF.sameRefusalMs)}`;
+    const counted = sql`${sinceReduced} < ${BACKOFF.sameRefusalMs / 1_000}::float8`;
     await sql`
       insert into rate_limits as rate_limit (workspace, limit_key, blocked_until, rate_factor, rate_reduced_at)
       values (${workspace}, ${limitKey}, ${fromNow(pauseMs)}, ${BACKOFF.refusalFactor}, clock_timestamp())
       on conflict (workspace, limit_key) do update set
-        blocked_until = greatest(rate_limit.blocked_until, excluded.blocked_until),
+        blocked_until = greatest(${blockedUntil}, excluded.blocked_until),
         rate_factor = case when ${counted} then rate_limit.rate_factor
           else greatest(${BACKOFF.minFactor}::float8, ${currentFactor} * ${BACKOFF.refusalFactor}::float8) end,
         rate_reduced_at = case when ${counted} then rate_limit.rate_reduced_at else clock_timestamp() end

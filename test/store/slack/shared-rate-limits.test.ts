@@ -44,6 +44,22 @@ describe('a rate limit', () => {
     expect(await rateLimits.take('T1', 'mixed', { perMinute: 4.4, burst: 4 })).toBeGreaterThan(25_000);
   });
 
+  test.each([
+    ['an hour', 3_600, 0],
+    ['a day', 86_400, 60_000],
+  ])('does not wait for the clock that went back by %s', async (_, seconds, pauseMs) => {
+    const pace = { perMinute: 30, burst: 2 };
+    const limitKey = `back by ${seconds}`;
+    expect(await takeAll(limitKey, pace)).toBe(2);
+    if (pauseMs > 0) await rateLimits.pause('T1', limitKey, pauseMs);
+    await age(limitKey, -seconds);
+    expect(await takeAll(limitKey, pace)).toBe(2);
+    await rateLimits.pause('T1', limitKey, 30_000);
+    const waitMs = await rateLimits.take('T1', limitKey, pace);
+    expect(waitMs).toBeGreaterThan(29_000);
+    expect(waitMs).toBeLessThanOrEqual(30_000);
+  });
+
   test('grants again after the returned wait', async () => {
     const pace = { perMinute: 600, burst: 1 };
     let waitMs = 0;
@@ -175,7 +191,7 @@ describe('under 16 clients at once', () => {
   });
 
   test('simultaneous requests on a full limit get exactly the burst', async () => {
-    const pace = { perMinute: 0.5, burst: 10 };
+    const pace = { perMinute: 2, burst: 10 };
     const answers = await Promise.all(Array.from({ length: 64 }, () => rateLimits.take('T1', 'rush', pace)));
     expect(answers.filter((waitMs) => waitMs === 0)).toHaveLength(10);
   });

@@ -39,13 +39,13 @@ interface SignedLinksOptions extends Transport {
   readonly allowedHosts: ReadonlySet<string>;
 }
 
-interface LinkRequest extends Pick<HttpRequest, 'method' | 'headers'> {
+interface LinkRequest extends Pick<HttpRequest, 'method' | 'headers' | 'fileName'> {
   /** Creates a new body for each attempt. */
   readonly body?: () => Readable;
   readonly signal: AbortSignal | undefined;
 }
 
-interface LinkUpload extends Required<LinkRequest> {
+interface LinkUpload extends Required<Omit<LinkRequest, 'fileName'>> {
   /** What the link is for, in error sentences. */
   readonly name: string;
   readonly url: string;
@@ -82,9 +82,9 @@ export class SignedLinks {
     }
   }
 
-  /** Opens a download. `base` resolves a relative link. */
-  async get(link: string, signal?: AbortSignal, base?: URL): Promise<HttpResponse> {
-    const request = { method: 'GET', headers: {}, signal } as const;
+  /** Opens a download, of the file of that name. `base` resolves a relative link. */
+  async get(link: string, signal?: AbortSignal, base?: URL, fileName?: string): Promise<HttpResponse> {
+    const request = { method: 'GET', headers: {}, signal, fileName } as const;
     return await this.#request(this.#contextOf('download link'), link, request, base);
   }
 

@@ -393,6 +393,19 @@ describe('a link that leads elsewhere', () => {
     const { body, wasCompressed } = await client.links.get(`${server.origin}/b/genes.csv.gz?sig=1`);
     expect([Buffer.concat(await body.toArray()), wasCompressed]).toEqual([archive, false]);
   });
+
+  test.each([
+    ['genes.csv.gz', 'abc123', gzipSync('a,b\n')],
+    ['genes.csv', 'genes.csv.gz', Buffer.from('a,b\n')],
+  ])('may lead to the file %s under the name %s', async (fileName, key, contents) => {
+    await using server = await localServer((_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'text/csv' });
+      response.end(gzipSync('a,b\n'));
+    });
+    const link = `${server.origin}/b/${key}?sig=1`;
+    const { body } = await clientOf(server.origin).links.get(link, undefined, undefined, fileName);
+    expect(Buffer.concat(await body.toArray())).toEqual(contents);
+  });
 });
 
 describe("a file's contents", () => {

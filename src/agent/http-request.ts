@@ -82,10 +82,10 @@ export async function sendRequest(sending: HttpRequest): Promise<HttpResponse> {
   }
 }
 
-/** Whether a call failed at the head of its response: folded, too long or with two lengths to undici. What is no HTTP has none. */
+/** Whether a sent call failed at the head of its response: folded, too long or with two lengths to undici. What is no HTTP has none. */
 export function isUnreadableHead(error: unknown): boolean {
   const { HTTPParserError, HeadersOverflowError, ResponseContentLengthMismatchError } = errors;
-  if (!(error instanceof BrokenRequestError)) return false;
+  if (!(error instanceof BrokenRequestError) || error.kind !== 'started') return false;
   const { cause } = error;
   if (cause instanceof HTTPParserError) return !cause.message.includes('Expected HTTP/');
   return cause instanceof HeadersOverflowError || cause instanceof ResponseContentLengthMismatchError;

@@ -4,9 +4,11 @@ import { createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { listenLocally } from '../../sandbox/local-server.ts';
 import { AgentRejectedError } from '../../src/agent/errors.ts';
 import { OPERATOR_RESPONSE_LIMITS } from '../../src/agent/response-limits.ts';
+import { useProxy } from '../../src/calls/outbound-proxy.ts';
 import { clientOf, localServer } from '../support/local-server.ts';
 
 const task = { id: 't1', status: 'idle', title: 'T' };
@@ -268,6 +270,18 @@ describe('a response of which undici reads not even the head', () => {
     expect(server.requests).toHaveLength(1);
     const failing = server.client.cancelTask('t1');
     await expect(failing).rejects.toMatchObject({ code: 'unavailable', createdUnread: undefined });
+  });
+
+  test('because a proxy opens no tunnel has created nothing', async () => {
+    const proxy = createServer((socket) => {
+      socket.on('error', () => {}).on('data', () => socket.end('HTTP/1.1 200 OK\n\n'));
+    });
+    useProxy({ HTTPS_PROXY: `http://127.0.0.1:${await listenLocally(proxy)}`, NO_PROXY: '' });
+    onTestFinished(() => useProxy({ NO_PROXY: '' }));
+    onTestFinished(() => void proxy.close());
+    const failing = clientOf('http://127.0.0.1:9').createProject({ title: 'P' });
+    const unsent = { createdUnread: undefined, code: 'unavailable', outcome: 'not_sent' };
+    await expect(failing).rejects.toMatchObject(unsent);
   });
 
   test.each([

@@ -15,8 +15,8 @@ export interface HttpRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Readable | undefined;
-  /** The name of the file that is asked for, if its address may have another one. */
-  readonly fileName?: string | undefined;
+  /** The file that is asked for: its address may have another name. */
+  readonly file?: { readonly name: string; readonly sizeBytes: number | null } | undefined;
   readonly signal: AbortSignal;
   /** Milliseconds without a byte in either direction that end the request; 0 for no limit. */
   readonly idleMs: number;
@@ -75,7 +75,10 @@ export async function sendRequest(sending: HttpRequest): Promise<HttpResponse> {
         // Some servers write the names of files in UTF-8.
         return value && Buffer.from(value, 'latin1').toString();
       },
-      ...decodeBody(body, headers, { path: sending.fileName ?? sending.url.pathname }),
+      ...decodeBody(body, headers, {
+        path: sending.file?.name ?? sending.url.pathname,
+        sizeBytes: sending.file?.sizeBytes ?? undefined,
+      }),
     };
   } catch (cause) {
     throw new BrokenRequestError(started ? 'started' : 'not_started', cause);

@@ -39,13 +39,13 @@ interface SignedLinksOptions extends Transport {
   readonly allowedHosts: ReadonlySet<string>;
 }
 
-interface LinkRequest extends Pick<HttpRequest, 'method' | 'headers' | 'fileName'> {
+interface LinkRequest extends Pick<HttpRequest, 'method' | 'headers' | 'file'> {
   /** Creates a new body for each attempt. */
   readonly body?: () => Readable;
   readonly signal: AbortSignal | undefined;
 }
 
-interface LinkUpload extends Required<Omit<LinkRequest, 'fileName'>> {
+interface LinkUpload extends Required<Omit<LinkRequest, 'file'>> {
   /** What the link is for, in error sentences. */
   readonly name: string;
   readonly url: string;
@@ -82,9 +82,14 @@ export class SignedLinks {
     }
   }
 
-  /** Opens a download, of the file of that name. `base` resolves a relative link. */
-  async get(link: string, signal?: AbortSignal, base?: URL, fileName?: string): Promise<HttpResponse> {
-    const request = { method: 'GET', headers: {}, signal, fileName } as const;
+  /** Opens a download, of this file. `base` resolves a relative link. */
+  async get(
+    link: string,
+    signal?: AbortSignal,
+    base?: URL,
+    file?: HttpRequest['file'],
+  ): Promise<HttpResponse> {
+    const request = { method: 'GET', headers: {}, signal, file } as const;
     return await this.#request(this.#contextOf('download link'), link, request, base);
   }
 

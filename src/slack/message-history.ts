@@ -89,6 +89,8 @@ export interface NewestMessages {
 interface OwnPostRequest extends Omit<HistoryRequest, 'oldest' | 'latest'> {
   key: string;
   streamsExcept?: ReadonlySet<string> | undefined;
+  /** The ts after which such a stream began. */
+  streamsAfter?: string | undefined;
   /** When the bot was first about to send it. */
   intendedAt: Date;
 }
@@ -126,7 +128,9 @@ export class MessageHistory {
     for await (const message of this.messages({ ...request, oldest })) {
       const { ts, files } = message;
       const key = postKeyOf(message);
-      const isStream = key === undefined && files === undefined && request.streamsExcept?.has(ts) === false;
+      const isNew =
+        request.streamsExcept?.has(ts) === false && Number(ts) > Number(request.streamsAfter ?? 0);
+      const isStream = key === undefined && files === undefined && isNew;
       if (this.#isOurs(message) && (key === request.key || isStream)) return { ts };
     }
     return undefined;

@@ -417,9 +417,30 @@ describe('a link that leads elsewhere', () => {
       response.end(gzipSync('a,b\n'));
     });
     const link = `${server.origin}/b/${key}?sig=1`;
-    const { body } = await clientOf(server.origin).links.get(link, undefined, undefined, fileName);
+    const file = { name: fileName, sizeBytes: null };
+    const { body } = await clientOf(server.origin).links.get(link, undefined, undefined, file);
     expect(Buffer.concat(await body.toArray())).toEqual(contents);
   });
+
+  test.each(['genes', 'genes.txt', 'genes.svgz'])(
+    'may lead to a compressed file named %s, as its listed size tells',
+    async (name) => {
+      const archive = gzipSync('a,b\n');
+      const sizeBytes = archive.length;
+      await using server = await localServer((_, response) => {
+        response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': sizeBytes }).end(archive);
+      });
+      const link = `${server.origin}/b/genes.csv.gz?sig=1`;
+      const file = { name, sizeBytes };
+      const { body, wasCompressed } = await clientOf(server.origin).links.get(
+        link,
+        undefined,
+        undefined,
+        file,
+      );
+      expect([Buffer.concat(await body.toArray()), wasCompressed]).toEqual([archive, false]);
+    },
+  );
 });
 
 describe("a file's contents", () => {

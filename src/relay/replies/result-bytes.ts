@@ -21,7 +21,7 @@ export async function* resultBytes(
   const response = await agent.links.renewingOnce(async (isExpired) => {
     const link = isExpired ? await freshLink(agent, taskId, id, signal) : downloadUrl;
     if (!link) throw new ResultWithoutLink(`The result ${id} has no link.`);
-    return await agent.links.get(link, signal, undefined, name);
+    return await agent.links.get(link, signal, undefined, { name, sizeBytes });
   });
   const { body, wasCompressed } = response;
   if (!wasCompressed && sizeBytes !== null) return yield* withExactSize(body, sizeBytes);

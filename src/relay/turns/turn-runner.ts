@@ -15,7 +15,7 @@ import { isDirectChannel } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import { type RenewableLease, sleepWithLease } from '../runtime/lease.ts';
 import { inBackground } from '../runtime/poller.ts';
-import { withRetry } from '../runtime/retry-and-giving-up.ts';
+import { isOverdue, withRetry } from '../runtime/retry-and-giving-up.ts';
 import { isInterruption } from '../runtime/turn-exceptions.ts';
 import { type AllowedMessage, nextAllowedMessage } from '../sending/next-message.ts';
 import { runTurn } from './turn.ts';
@@ -220,5 +220,5 @@ const STABLE_AFTER_MS = 60_000;
 
 /** Whether to abandon a turn. Many attempts do not suffice: a short crash loop must cost no answer. */
 function isPoisoned({ attempts, attempts_since: since }: Turn): boolean {
-  return attempts > MAX_ATTEMPTS && Date.now() - since.getTime() > POISONED_AFTER_MS;
+  return attempts > MAX_ATTEMPTS && isOverdue(since, POISONED_AFTER_MS);
 }

@@ -38,6 +38,24 @@ test('a stream whose beginning has an unknown outcome is found, not begun again'
   expect(scene.calls('chat.startStream', channel)).toHaveLength(1);
 });
 
+test('an earlier answer that no edit reached is not taken for a stream that begins', async () => {
+  const [first, next] = ['one that no edit reaches', 'one that begins unanswered'];
+  const { person, channel, root } = scene.askInDm(first);
+  await scene.showing(channel, root, 'First');
+  const accept = refuse('chat.update', 'edit_window_closed');
+  for (let step = 0; step < 2; step += 1) await scene.goOn(first);
+  await scene.finished(channel, root);
+  accept();
+  const shown = () => scene.replies(channel, root).map((message) => slack.visibleText(message));
+  const before = shown();
+  slack.faults.add({ call: 'chat.startStream', about: channel.id, fault: { kind: 'lost' }, times: 1 });
+  const answered = slack.say({ person, channel, thread: root.ts, text: next });
+  await scene.goOn(next);
+  await scene.goOn(next);
+  await scene.finished(channel, answered);
+  expect(shown().slice(0, before.length)).toEqual(before);
+});
+
 test('a reply whose text cannot be set apart at once is posted once', async () => {
   const text = 'one beside a failing database';
   const failure = new StoreError('unavailable', 'The connection broke off.');

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { noteDatabaseTime } from '../../../src/calls/clocks.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
 
 describe.concurrent.each([-3, 3])('with Slack and the service %i minutes ahead', async (minutes) => {
@@ -43,5 +44,23 @@ describe('where our clock is minutes ahead of that of the database', async () =>
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toMatch(/Took \d+ s/);
     expect(scene.shown(channel, root)).not.toContain(`<@${scene.ada.id}>`);
+  });
+
+  test('a turn that a short crash loop took up often is not abandoned', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 300');
+    await scene.until('the answer begins', () => scene.replies(channel, root).length > 0);
+    const attempts = { attempts: 7, attempts_since: new Date() };
+    const { db } = scene.sandbox.bot.store;
+    await db.updateTable('turns').set(attempts).where('message_ts', '=', root.ts).execute();
+    const our = Date.now;
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => our() + 15 * 60_000);
+    onTestFinished(() => {
+      clock.mockRestore();
+      noteDatabaseTime(new Date(), Date.now());
+    });
+    await scene.sandbox.restartBot();
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).not.toContain(strings.retriesExhausted);
   });
 });

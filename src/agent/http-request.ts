@@ -75,10 +75,7 @@ export async function sendRequest(sending: HttpRequest): Promise<HttpResponse> {
         // Some servers write the names of files in UTF-8.
         return value && Buffer.from(value, 'latin1').toString();
       },
-      ...decodeBody(body, headers, {
-        path: sending.file?.name ?? sending.url.pathname,
-        sizeBytes: sending.file?.sizeBytes ?? undefined,
-      }),
+      ...decodeBody(body, headers, { ...sending.file, path: sending.url.pathname }),
     };
   } catch (cause) {
     throw new BrokenRequestError(started ? 'started' : 'not_started', cause);

@@ -28,13 +28,20 @@ const DECODERS: Readonly<Record<string, () => Decoder>> = {
 export function decodeBody(
   body: Readable,
   headers: IncomingHttpHeaders,
-  { sizeBytes, path = '' }: { sizeBytes?: number | undefined; path?: string } = {},
+  {
+    sizeBytes,
+    path,
+    name = path,
+  }: { sizeBytes?: number | null | undefined; path?: string; name?: string } = {},
 ): { readonly body: Readable; readonly wasCompressed: boolean } {
   const codings = [headers['content-encoding'] ?? []].flat().join(',').toLowerCase().split(',');
   const decoders = codings.flatMap((coding) => DECODERS[coding.trim()] ?? []).slice(0, MAX_CODINGS);
-  const isFile = sizeBytes !== undefined && Number(headers['content-length']) === sizeBytes;
+  // Storages compress a `genes.csv` with its size as listed, too: there the size alone says nothing.
+  const isSizeTelling = path === undefined || COMPRESSED_PATH.test(path);
+  const isOfItsSize = isSizeTelling && Number(headers['content-length']) === sizeBytes;
   const description = `${headers['content-type']} ${headers['content-disposition']}`;
-  const isCompressed = isFile || COMPRESSED_FILE.test(description) || COMPRESSED_PATH.test(path);
+  const isNamedSo = name !== undefined && COMPRESSED_PATH.test(name);
+  const isCompressed = isNamedSo || isOfItsSize || COMPRESSED_FILE.test(description);
   if (isCompressed || decoders.length === 0) return { body, wasCompressed: false };
   let decoded = body;
   // If one breaks or is destroyed, all are.

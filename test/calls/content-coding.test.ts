@@ -9,7 +9,7 @@ import { withinMs } from '../support/busy-machine.ts';
 const text = Buffer.from('gene,fold\n'.repeat(500));
 
 /** The body with a header, as it is read. */
-async function read(bytes: Buffer, coding?: string | string[], sizeBytes?: number, more = {}, path = '') {
+async function read(bytes: Buffer, coding?: string | string[], sizeBytes?: number, more = {}, path?: string) {
   const length = String(bytes.length);
   const headers = {
     ...more,
@@ -18,7 +18,10 @@ async function read(bytes: Buffer, coding?: string | string[], sizeBytes?: numbe
   };
   // In pieces: a stream of chunks of one byte has many borders.
   const source = Readable.from(Array.from(bytes, (byte) => Buffer.from([byte])));
-  const { body, wasCompressed } = decodeBody(source, headers as Record<string, string>, { sizeBytes, path });
+  const { body, wasCompressed } = decodeBody(source, headers as Record<string, string>, {
+    sizeBytes,
+    ...(path !== undefined && { path }),
+  });
   return { bytes: await buffer(body), wasCompressed };
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
-import { readClocks, SYSTEM_CLOCKS } from '../../../src/calls/clocks.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { readClocks } from '../../../src/calls/clocks.ts';
 import { type JobKind, JobRunner, type JobRunnerDeps } from '../../../src/relay/runtime/job-runner.ts';
 import { SlackUnavailableError } from '../../../src/slack/errors.ts';
 import { CHANNEL_LEVEL, JOB_KIND, type JobClaim } from '../../../src/store/jobs/jobs.ts';
@@ -177,14 +177,16 @@ test('a stop does not wait for a database that never answers', async () => {
 test('the log says why due work is not found, and gives no reason from before the database answered', async () => {
   const lines: string[] = [];
   let passed = 0;
-  const clocks = { wall: () => Date.now() + passed, monotonic: () => performance.now() };
+  const now = Date.now;
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + passed);
+  onTestFinished(() => clock.mockRestore());
   const log = pino({ level: 'debug' }, { write: (line) => void lines.push(line) });
-  const runner = new JobRunner({ store, leaseStore: store, log, clocks, onRun: () => undefined });
+  const runner = new JobRunner({ store, leaseStore: store, log, onRun: () => undefined });
   runner.start();
   onTestFinished(() => runner.stop());
   runner.recordFailure(new Error('an hour ago'));
   expect(lines.join('')).toContain('an hour ago');
-  runner.recordContact(readClocks(SYSTEM_CLOCKS));
+  runner.recordContact(readClocks());
   lines.length = 0;
   // As where the machine sleeps.
   passed = 60_000;

@@ -150,13 +150,15 @@ async function hasOtherName(
   return read !== undefined && read.title !== '' && !given.includes(read.title);
 }
 
-/** Gives a channel's project the channel's name and purpose, unless somebody named it at the service. */
+/** Gives a channel's project the channel's name and purpose, unless people turned that off or named it. */
 async function renameProject(deps: RelayDeps, job: Job, { signal }: Lease): Promise<JobOutcome> {
   const { workspace, channel, key: account_id } = job;
-  const project = await deps.store.projects.projectIdOf({ workspace, channel, account_id });
+  const place = { workspace, channel, account_id };
+  const project = await deps.store.projects.projectIdOf(place);
   const slack = deps.workspace(workspace);
   if (slack === undefined) return 'later';
   if (project === undefined) return 'done';
+  // The channel may not use the project any more: it is not renamed on its behalf.
   if ((await projectDenial(deps, job, project, signal)) !== undefined) return 'done';
   slack.people.invalidate(channel);
   const { name, previousNames } = await slack.people.channel(channel, signal);
@@ -165,10 +167,13 @@ async function renameProject(deps: RelayDeps, job: Job, { signal }: Lease): Prom
   const details = await projectDetails(slack, { channel, started_by: '' });
   const agent = deps.agent(account_id);
   try {
-    const { sync_project_name: isAskedFor } = await deps.store.settings.get(workspace, channel);
+    const { sync_project_name: setByPeople } = await deps.store.settings.get(workspace, channel);
+    const isWanted = setByPeople ?? !(await deps.store.projects.isChosen(place));
+    // People turned it off, or chose another project, after this name was asked for.
+    if (!isWanted) return 'done';
     const given = [channel, name, ...(previousNames ?? [])];
-    // Where people ask for it, or Slack tells no earlier names, the channel's name replaces every other one.
-    const mayBeNamedByPeople = isAskedFor === null && previousNames !== undefined;
+    // If people turned it on, or Slack tells no earlier names, the channel's name replaces every other one.
+    const mayBeNamedByPeople = setByPeople === null && previousNames !== undefined;
     if (mayBeNamedByPeople && (await hasOtherName(agent, project, given, signal))) return 'done';
     await agent.updateProject(project, details, { signal });
   } catch (error) {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import { Faults } from '../../../sandbox/faults.ts';
+import { CHANNEL_LEVEL, JOB_KIND } from '../../../src/store/jobs/jobs.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import {
   newProject,
@@ -107,6 +108,34 @@ describe("a project that follows its channel's name", () => {
     await scene.until('no name is left to look at', async () => (await jobs.execute()).length === 0);
     expect(has(four, ownName.title, ownName.description)).toBe(true);
     expect(has(three, 'left-alone', 'Where things are tried')).toBe(true);
+  });
+
+  test('gives no name that still waits once people have named or chosen the project', async () => {
+    const [named, chosen] = [scene.channel('named-before'), scene.channel('chosen-before')];
+    for (const channel of [named, chosen])
+      await scene.finished(channel, scene.ask(channel, `hello ${channel.name}`));
+    const own = projectOf(scene, named)?.id;
+    const other = await newProject(scene, 'chosen-after', 'Its own description');
+    await saveChannelSettings(scene, named, { channel_title: 'Grant 5678' });
+    await saveChannelSettings(scene, chosen, { channel_project: other });
+    scene.slack.rename(named, 'named-after');
+    scene.slack.rename(chosen, 'chosen-after');
+    await scene.slack.settled();
+    const { store } = scene.sandbox.bot;
+    for (const { id: channel } of [named, chosen]) {
+      const projects = store.db.selectFrom('projects').select(['workspace', 'account_id']);
+      const { workspace, account_id } = await projects
+        .where('channel', '=', channel)
+        .executeTakeFirstOrThrow();
+      const waiting = { workspace, kind: JOB_KIND.projectName, channel, thread_ts: CHANNEL_LEVEL };
+      // As if the channel had been renamed before, and the service had been down since.
+      await store.jobs.add({ ...waiting, key: account_id });
+    }
+    const jobs = store.db.selectFrom('jobs').select('key').where('kind', '=', 'project_name');
+    await scene.until('no name is left to look at', async () => (await jobs.execute()).length === 0);
+    const shown = (id: string | undefined) => scene.agent.projects.find((kept) => kept.id === id);
+    expect(shown(own)?.title).toBe('Grant 5678');
+    expect(shown(other)).toMatchObject({ title: 'chosen-after', description: 'Its own description' });
   });
 
   test('takes the current name as soon as it starts to follow', async () => {

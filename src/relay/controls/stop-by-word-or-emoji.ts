@@ -124,21 +124,23 @@ export class StopTriggers {
   }
 
   /**
-   * Stops what a thread works on. If that turn is over before the stop, the next waiting message's turn may
-   * begin, and is stopped; `over` if none does. `nothing` if no turn is found; a plan's reminders end then.
+   * Stops the turn at work in a thread, or pauses what waits behind one that posts its end. If neither is
+   * possible any more, does so with the next turn that is found; `over` if there is none. `nothing` if there
+   * was none at first. Where no turn is found, a plan's reminders end.
    */
   async #stopThread(thread: ThreadKey, stop: ThreadStopRequest): Promise<StopOutcome> {
     const { workspace, channel } = thread;
-    for (let ended: string | undefined; ; ) {
+    // One that was over before the stop, and paused nothing behind it, is found again while it posts its end.
+    for (let overTurnId: string | undefined; ; ) {
       const turn = await this.#findOrBeginTurn(thread, stop);
       if (turn === 'refused') return turn;
       if (turn === undefined) await this.#deps.store.personWaits.endPlans(thread);
-      if (turn === undefined || turn.id === ended) return ended === undefined ? 'nothing' : 'over';
+      if (turn === undefined || turn.id === overTurnId) return overTurnId === undefined ? 'nothing' : 'over';
       const request = { workspace, channel, turnId: turn.id, turn, ...stop };
       const requested = await this.#stopControl.requestStop(request);
       const outcome = requested === 'over' ? await pauseBehindEnd(this.#deps, request) : requested;
       if (outcome !== 'over') return outcome;
-      ended = turn.id;
+      overTurnId = turn.id;
     }
   }
 

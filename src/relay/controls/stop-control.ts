@@ -46,7 +46,7 @@ export class StopControl {
     this.#deps = deps;
     this.#onStopRequested = onStopRequested;
     this.#poller = new Poller({
-      poll: () => this.#requestAndSendAll(),
+      poll: () => this.#announceAndSendSome(),
       onError: (error) => deps.log.debug({ err: error }, 'could not read the open stop requests'),
     });
   }
@@ -79,7 +79,7 @@ export class StopControl {
     const asked = request.turn ?? (await turnOf(store, request));
     if (asked === undefined) return notStopped('unknown');
     const toStop = await this.#turnToStop(asked);
-    const isBackground = hasSettled(toStop);
+    const isBackground = hasSettled(toStop); // Then only work in the background is left to stop.
     if (isBackground && !(await this.#mayWorkInBackground(toStop))) return notStopped('over');
     if (!(await mayUseControl(this.#deps, useOnTurn(toStop, person, control)))) return notStopped('refused');
     const recording = this.#recordRequest(toStop, request, isBackground);
@@ -88,8 +88,8 @@ export class StopControl {
     const recorded = await recording.catch(valueIf(undefined, isTakenOver));
     if (recorded === undefined) return notStopped('over');
     const { kind, turn, sent } = recorded;
-    // Another request was before this one: it is too soon to force the stop, or that is done already.
-    if (kind === 'waits') return { outcome: 'stopping', sent };
+    // It was asked to stop before; forcing it is too soon, or done. What `sent` names goes next all the same.
+    if (kind === 'already_asked') return { outcome: 'stopping', sent };
     this.#deps.log.info({ turn: turn.id, person, kind, control, isBackground }, 'stop requested');
     if (!isBackground) this.#onStopRequested(turn);
     this.#sendInBackground(turn);
@@ -139,7 +139,8 @@ export class StopControl {
     });
   }
 
-  async #requestAndSendAll(): Promise<void> {
+  /** Of the stops that have not settled, tells some to their turns, if they run here, and sends them. */
+  async #announceAndSendSome(): Promise<void> {
     for (const turn of await this.#deps.store.stopRequests.unsettled(MAX_STOPS_PER_POLL)) {
       this.#onStopRequested(turn);
       this.#sendInBackground(turn);

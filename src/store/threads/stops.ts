@@ -7,9 +7,9 @@ import { hasSent, isAtWork, isOpenTurn } from './turn-phase.ts';
 export class StopRequests extends Queries {
   /**
    * Records a person's request, in a transaction; undefined if the turn is over. The first person who asked stays recorded; a
-   * request of the same ts counts once. Another one forces the stop from `forceAfterSeconds` after the first, and `waits`
-   * before. `isBackground`: it is about what the task still does after the turn; `sendsWaiting`: what waits is sent instead,
-   * so that the stop pauses nothing.
+   * request of the same ts counts once. Another one forces the stop from `forceAfterSeconds` after the first; before, the stop
+   * was `already_asked` for. `isBackground`: it is about what the task still does after the turn; `sendsWaiting`: what waits is
+   * sent instead, so that the stop pauses nothing.
    */
   async record(
     {
@@ -20,7 +20,7 @@ export class StopRequests extends Queries {
     }: Pick<Message, 'workspace' | 'user_id' | 'ts'> & { turn_id: string },
     forceAfterSeconds: number,
     { isBackground = false, sendsWaiting = false } = {},
-  ): Promise<{ kind: 'asked' | 'same' | 'waits' | 'forced'; turn: Turn } | undefined> {
+  ): Promise<{ kind: 'asked' | 'same' | 'already_asked' | 'forced'; turn: Turn } | undefined> {
     const turn = await this.first(sql<Turn>`
       select * from turns
       where ${isTurn({ workspace, id })}
@@ -38,7 +38,7 @@ export class StopRequests extends Queries {
     if (sinceSeconds === 0 && turn.stop_requested_by === user_id) return { kind: 'same', turn };
     // Who pressed at the same moment may have pressed a little earlier.
     if (sinceSeconds < forceAfterSeconds || turn.force_stop_requested_at !== null)
-      return { kind: 'waits', turn };
+      return { kind: 'already_asked', turn };
     return { kind: 'forced', turn: await this.#update(turn, { force_stop_requested_at: new Date() }) };
   }
 

@@ -47,10 +47,10 @@ test('a stop is requested once, and forced by a request ten seconds later; all o
   const turn = await begun(1);
   expect((await ask(turn, 'U1', 0))?.kind).toBe('asked');
   expect((await ask(turn, 'U1', 0))?.kind).toBe('same');
-  for (const seconds of [-1, 0, 9]) expect((await ask(turn, 'U2', seconds))?.kind).toBe('waits');
+  for (const seconds of [-1, 0, 9]) expect((await ask(turn, 'U2', seconds))?.kind).toBe('already_asked');
   const forced = await ask(turn, 'U2', 10);
   expect(forced).toMatchObject({ kind: 'forced', turn: { stop_requested_by: 'U1' } });
-  expect((await ask(turn, 'U3', 30))?.kind).toBe('waits');
+  expect((await ask(turn, 'U3', 30))?.kind).toBe('already_asked');
   expect((await store.stopRequests.unsettled(10)).map(({ id }) => id)).toContain(turn.id);
   await store.turns.finish(turn, 'cancelled');
   expect(await ask(turn, 'U1', 40)).toBeUndefined();

@@ -92,9 +92,9 @@ async function composeValues(work: ThreadWork, thread: Thread, turn: Turn, froze
 async function newTitle(store: Store, thread: Thread, turn: Turn, { outgoing, taskId }: Freeze) {
   // The first message names the task, by its words now: it may have been edited since the task was started.
   if (!hasFrozenMessage(thread)) return outgoing.title;
-  // So does its correction, if the service has refused the first message and the task has no other.
+  // A correction of a refused first message names the task, too, while it has no other turn's message.
   const isCorrection = outgoing.message.revises_turn_id !== null;
-  return isCorrection && !(await store.threads.isTaskBegun(turn, taskId)) ? outgoing.title : undefined;
+  return isCorrection && !(await store.threads.hasOtherTurnSent(turn, taskId)) ? outgoing.title : undefined;
 }
 
 /** `frozen` if the message is; else throws TurnEnded, or an Interruption if a stopped run was to get it. */
@@ -105,7 +105,8 @@ async function endUnlessFrozen(row: TurnRow, { state }: Message): Promise<Freeze
 
 /**
  * After a failed freeze: if an earlier message of the thread has come, gives the turn that one or, if it asks
- * nothing, freezes all the same. Throws TurnEnded or Interruption if the turn was stopped.
+ * nothing, freezes all the same. Else the message was edited or is held: `read_again`. Throws TurnEnded or
+ * Interruption if the turn was stopped.
  */
 async function reassignOrFreeze(
   work: ThreadWork & { row: TurnRow },
@@ -123,6 +124,7 @@ async function reassignOrFreeze(
     return 'read_again';
   }
   if (earlier !== undefined && (await freezeUnlessOvertaken(earlier.ts))) return 'frozen';
+  // Earlier messages are still looked for in Slack: the freeze fails until then.
   if (await deps.store.backfills.holds(turn)) await sleepWithLease(HELD_POLL_MS, lease);
   return 'read_again';
 }

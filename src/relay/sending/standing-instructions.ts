@@ -26,7 +26,7 @@ export async function withStandingInstructions(
   { prompt, quoted_ids, skill }: Unquoted,
 ): Promise<TurnUpdate> {
   if ((skill ?? settings.skill) !== undefined) return NO_INSTRUCTIONS;
-  if (await store.threads.isTaskBegun(turn, taskId)) return NO_INSTRUCTIONS;
+  if (await store.threads.hasOtherTurnSent(turn, taskId)) return NO_INSTRUCTIONS;
   // Read again: since the turn began, they may have been changed, or erased with their writer.
   const { instructions } = await store.settings.get(turn.workspace, turn.channel);
   if (instructions === null) return NO_INSTRUCTIONS;

@@ -170,7 +170,7 @@ async function showInstructions({ deps, turn, state }: TurnContext): Promise<voi
   // Only a message with a skill goes without the channel's instructions.
   if (turn.skill === null || turn.task_id === null) return;
   const { instructions } = await deps.store.settings.get(workspace, turn.channel);
-  if (instructions !== null && !(await deps.store.threads.isTaskBegun(turn, turn.task_id)))
+  if (instructions !== null && !(await deps.store.threads.hasOtherTurnSent(turn, turn.task_id)))
     state.update({ instructions: strings.withoutInstructions });
 }
 

@@ -206,8 +206,8 @@ export class Threads extends Queries {
     await this.#update(key, change, sql`task_id = ${taskId}`);
   }
 
-  /** Whether another message was sent to the task: turns are kept for a day, and of an older task without others one surely was. */
-  async isTaskBegun(turn: TurnLocation, taskId: string): Promise<boolean> {
+  /** Whether the task has got another turn's message. Turns are kept for a day: an older task without others surely has. */
+  async hasOtherTurnSent(turn: TurnLocation, taskId: string): Promise<boolean> {
     const others = sql`select from turns where ${inThread(turn)} and id <> ${turn.id}`;
     return this.exists(sql`
       select where exists (${others} and task_id = ${taskId} and ${hasSent})

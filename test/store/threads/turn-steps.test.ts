@@ -227,7 +227,7 @@ test('of a reply that has settled, the service may name another id', async () =>
 test('a task has begun once a message was sent to it, also where retention has deleted its turns', async () => {
   const { turn, message } = await begun();
   await store.threads.bindTask(turn, 'tsk_begun');
-  expect(await store.threads.isTaskBegun(turn, 'tsk_begun')).toBe(false);
+  expect(await store.threads.hasOtherTurnSent(turn, 'tsk_begun')).toBe(false);
   await store.turns.freeze(turn, message, content);
   await store.turns.recordSent(turn, { user_message_id: 'msg_1', task_id: 'tsk_begun' });
   const next = await store.turns.begin(
@@ -235,17 +235,17 @@ test('a task has begun once a message was sent to it, also where retention has d
     await waiting(turn.thread_ts, `${seconds + 1}.000000`),
     turn.id,
   );
-  expect(await store.threads.isTaskBegun(next, 'tsk_begun')).toBe(true);
-  expect(await store.threads.isTaskBegun(next, 'tsk_2')).toBe(false);
+  expect(await store.threads.hasOtherTurnSent(next, 'tsk_begun')).toBe(true);
+  expect(await store.threads.hasOtherTurnSent(next, 'tsk_2')).toBe(false);
   await kysely.deleteFrom('turns').where('id', '=', turn.id).execute();
-  expect(await store.threads.isTaskBegun(next, 'tsk_begun')).toBe(false);
+  expect(await store.threads.hasOtherTurnSent(next, 'tsk_begun')).toBe(false);
   const daysAgo = sql<Date>`now() - interval '2 days'`;
   await kysely
     .updateTable('threads')
     .set({ task_started_at: daysAgo })
     .where('task_id', '=', 'tsk_begun')
     .execute();
-  expect(await store.threads.isTaskBegun(next, 'tsk_begun')).toBe(true);
+  expect(await store.threads.hasOtherTurnSent(next, 'tsk_begun')).toBe(true);
 });
 
 test('the end records what the reply shows and when to look again, once', async () => {

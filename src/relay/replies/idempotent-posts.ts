@@ -140,8 +140,8 @@ export class IdempotentPosts {
   }
 
   /**
-   * Edits a part to what `render` gives once there is a permit. A message that can no longer be edited is
-   * marked as gone, which counts as `done`. Throws a SlackError, also for a deleted message.
+   * Edits a part to what `render` gives once there is a permit. A message that Slack keeps, but lets nobody
+   * edit any more, is marked as gone, which counts as `done`. Throws a SlackError, also if it was deleted.
    */
   async edit(part: string, { permit: held, onShown, ...edit }: PartEdit): Promise<EditOutcome> {
     const post = this.find(part);
@@ -155,11 +155,12 @@ export class IdempotentPosts {
     try {
       sent = await this.#sendEdit(post, permit, edit);
     } catch (error) {
-      // The error of a deleted message or thread is thrown: people do not want the reply there.
+      // Where its message was deleted, the thread counts as unreachable, too: people do not want the reply.
       if (!(error instanceof MessageGoneError) || isThreadUnreachable(error)) throw error;
       await this.#markGone(part);
     }
     if (sent === 'left_out') return 'left_out';
+    // Undefined: the part showed the latest state already, or can show it no more.
     if (sent !== undefined) {
       onShown?.(sent);
       this.#change(part, { shown: messageDigest(sent) });
@@ -167,14 +168,17 @@ export class IdempotentPosts {
     return 'done';
   }
 
-  /** Edits form by form. Returns the message in full, `left_out` without a permit, undefined without need. */
+  /**
+   * Edits in the first form that Slack accepts. Returns the message as it was before it took that form;
+   * `left_out` if a further permit did not come in time; undefined if the part showed the latest state already.
+   */
   async #sendEdit(
     { part, ts, is_stream: isStream, dedupe_key }: KnownPost & { ts: string },
     firstPermit: Permit,
     { forms, render, ...wait }: Omit<PartEdit, 'permit' | 'onShown'>,
   ): Promise<RenderedMessage | 'left_out' | undefined> {
     const { lease: guard, workspace } = this.#work;
-    const key = isStream ? dedupe_key : undefined;
+    const key = isStream ? dedupe_key : undefined; // A stream was posted without its key, and gets it now.
     const target = { ...wait, channel: this.#turn.channel, ts, guard, key };
     // A permit is for one call: an edit in another form waits for one of its own.
     let permit: Permit | undefined = firstPermit;

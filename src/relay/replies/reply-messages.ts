@@ -120,8 +120,7 @@ export class ReplyMessages {
     const message = this.#find(part);
     if (message === undefined) return;
     const { answer } = this.#state;
-    const mayGrow = kind === 'further' && this.#isGrowing(part);
-    const streams = mayGrow ? this.#streams : undefined;
+    const streams = this.#isGrowing(part) ? this.#streams : undefined;
     if (await streams?.start(part, message)) {
       await this.#posts.record();
       // Of a stream that an earlier call has begun, nobody knows what it shows.
@@ -151,9 +150,12 @@ export class ReplyMessages {
     const streams = this.#streams;
     if (streams?.shownBy(part) !== undefined) {
       const appended = await streams.append(part, { ...wait, render });
-      if (appended === 'shown') onShown();
-      if (appended !== 'impossible') return appended === 'shown' ? 'done' : appended;
-      // The stream may show all that is to be shown now, without an edit.
+      if (appended === 'left_out') return appended;
+      if (appended === 'shown') {
+        onShown();
+        return 'done';
+      }
+      // `impossible`: it needs an edit, unless the stream lacks nothing of what is to be shown now.
       if (latest?.message !== undefined && this.isUpToDate({ part, message: latest.message })) return 'done';
     }
     // A message can be edited once it is no stream any more.

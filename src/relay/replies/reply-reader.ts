@@ -89,7 +89,7 @@ export class ReplyReader {
     }
   }
 
-  /** Waits for the next read, for an edit, unless the last one is fresh, none comes, or it takes too long. */
+  /** Has a read come at once, and waits a little for it. Does nothing if the last is fresh, or no more come. */
   async refresh(): Promise<void> {
     if (this.#readTimes === undefined || performance.now() - this.#readAt < FRESH_READ_MS) return;
     this.#awaitedRead ??= Promise.withResolvers();
@@ -187,9 +187,9 @@ export class ReplyReader {
 /** How long (ms) a task of which nothing more is expected must show itself settled to count as settled. */
 export const SETTLED_TASK_SHORT_MS = 3_000;
 
-/** Whether a message was passed on to a run, and nobody knows yet whether it gets a reply of its own. */
+/** Of an open turn: whether its message was passed on to a run, and may still get a reply of its own. */
 export function seeksOwnReply(turn: Turn): boolean {
-  // Once that is known, its turn opens the reply, which sets `first_visible_at`, or ends.
+  // A reply of its own sets `first_visible_at` as it opens. Without one the turn ends, and is asked no more.
   return turn.passed_on_by_turn_id !== null && isAtService(turn) && turn.first_visible_at === null;
 }
 

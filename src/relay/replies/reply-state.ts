@@ -116,7 +116,7 @@ export class ReplyState {
     return this.#known.isApart && !this.#known.isOver;
   }
 
-  /** Whether the reply is a plan that no button has answered: a run's first answer, or what it ends with. */
+  /** Whether the reply is a plan that no button and, until the run ends, no passed-on message has answered. */
   get isOpenPlan(): boolean {
     const { plansFirst, buttonUse, isOver } = this.#known;
     return plansFirst && buttonUse === undefined && (isOver || !this.#wasPassedMessage);

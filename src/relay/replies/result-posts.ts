@@ -167,11 +167,11 @@ function claimedResults(
   batch: string,
   { results, isComplete }: ResultList,
 ): ResultList {
-  const isTheirs = ({ id }: ResultFile) => {
+  const isClaimedHere = ({ id }: ResultFile) => {
     const claim = claims.get(id);
     return claim?.turn_id === turn.id && claim.batch === batch;
   };
-  return { results: results.filter(isTheirs), isComplete };
+  return { results: results.filter(isClaimedHere), isComplete };
 }
 
 /** Posts the list of a batch, or brings it up to date; `notes` say by id why a result is only linked. */
@@ -259,9 +259,9 @@ export async function resultTables(context: SettledTurnContext): Promise<string[
   const { deps, turn, memory } = context;
   const claims = await deps.store.results.ofThread(turn);
   const { results } = await listResults(context).finally(() => memory.drop('results'));
-  const isOfTurn = ({ id }: ResultFile) => (claims.get(id)?.turn_id ?? turn.id) === turn.id;
+  const isOfNoOtherTurn = ({ id }: ResultFile) => (claims.get(id)?.turn_id ?? turn.id) === turn.id;
   const isTable = ({ name, mimeType }: ResultFile) => TABLE.test(fileType(name, mimeType));
-  const tables = results.filter((one) => isOfTurn(one) && isTable(one));
+  const tables = results.filter((one) => isOfNoOtherTurn(one) && isTable(one));
   const { maxTableBytes } = deps.settings;
   const read = tables.filter(hasSize).filter((one) => one.downloadUrl && one.sizeBytes <= maxTableBytes);
   if (read.length < tables.length || tables.length > MAX_SHOWN) return [];

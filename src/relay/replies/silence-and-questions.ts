@@ -63,9 +63,10 @@ export class SilenceDetector {
   }
 
   /**
-   * What a person has to answer, named by what the agent has written, and for how long (ms): a question or,
-   * with `isPlan`, whatever it has written. Undefined if it asks nothing, still writes, or has got its answer.
-   * `before` is what the agent was seen to wait for, perhaps by an earlier process.
+   * What a person has to answer, named by the fingerprint of what the agent has written, and for how many ms:
+   * a question or, with `isPlan`, whatever it has written unless a tool works. Undefined if it asks nothing,
+   * still writes, or has got its answer. `before` is what it was seen to wait for, perhaps by an earlier
+   * process: that needs no new silence.
    */
   personWait(isPlan: boolean, before?: string): { wait: string; quietMs: number } | undefined {
     const isAsked = this.#waiting === 'question' || (isPlan && this.#waiting === undefined);
@@ -101,7 +102,7 @@ export interface SilenceLimits {
 /** A question counts as asked after this time (ms) without more text. */
 const QUESTION_MS = 3_000;
 
-/** How long (ms) a run must write nothing new until it counts as silent, by what it may be waiting for. */
+/** How long (ms) a run writes nothing until it counts as silent: shorter if it may wait for a person. */
 export function silentAfterMs(waiting: WaitingFor, { silenceMs, waitingMs }: SilenceLimits): number {
   if (waiting === 'tool') return silenceMs;
   return Math.min(silenceMs, waiting === 'question' ? QUESTION_MS : waitingMs);

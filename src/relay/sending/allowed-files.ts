@@ -32,7 +32,7 @@ export function withSkippedFiles(turn: Turn, readFileIds: readonly string[] | nu
   });
 }
 
-/** Whether a note goes with a resent message: on a file that goes along, or that one was left behind. */
+/** Whether a note goes with a message that is sent again: its file goes along, or stays in a former project. */
 export function isNoteResent({ reason }: FileNote): boolean {
   return reason === null || reason === ('left_behind' satisfies FileReason);
 }
@@ -101,7 +101,7 @@ export function refusalIn(error: unknown): FileRefusal | undefined {
   if (error instanceof FileRefusedError) return { reason: error.reason };
   if (error instanceof AgentRejectedError) return { reason: 'service_refused', detail: error.reason };
   if (!(error instanceof AgentError)) return undefined;
-  if (error.code === 'wrong_size') return { reason: 'changed' };
+  if (error.code === 'wrong_size') return { reason: 'changed' }; // Slack had announced another size.
   return error.cause instanceof FileRefusedError ? { reason: error.cause.reason } : undefined;
 }
 

@@ -208,24 +208,24 @@ function alteredGenes(
   { cells, genes, dates, floats, altered }: Column,
   heading: string,
 ): Alteration | undefined {
-  const holdsGenes = GENE_HEADING.test(heading) || (genes >= MIN_GENES && genes >= cells * MIN_SHARE);
+  const isGeneColumn = GENE_HEADING.test(heading) || (genes >= MIN_GENES && genes >= cells * MIN_SHARE);
   const meanings = [...altered].map((cell) => ({ cell, genes: formerGenes(cell) }));
-  const hasGenes = genes > 0 || meanings.some((one) => one.genes.length > 0);
-  if (dates + floats === 0 || !hasGenes || !holdsGenes || OTHER_HEADING.test(heading)) return undefined;
+  const hasAnyGene = genes > 0 || meanings.some((one) => one.genes.length > 0);
+  if (dates + floats === 0 || !hasAnyGene || !isGeneColumn || OTHER_HEADING.test(heading)) return undefined;
   const kind = floats === 0 ? 'dates' : dates === 0 ? 'numbers' : 'dates or numbers';
   // A cell that may stand for two genes is shown before others: people must look it up.
   const [meaning] = meanings.toSorted((one, other) => other.genes.length - one.genes.length);
   return { kind, count: dates + floats, cells: [...altered], ...(meaning?.genes.length && { meaning }) };
 }
 
-/** Numbers that seem to have lost their zeros: shorter than those that begin with one. Undefined for none. */
+/** Numbers that seem to have lost their leading zeros: shorter than those with them. Undefined for none. */
 function lostZeros({ padded, unpadded }: Column, heading: string): Alteration | undefined {
-  const [width = 0] = padded;
+  const [width = 0] = padded; // The one length of the numbers that have their zeros.
   // Codes of many lengths may begin with a zero, and none is lost.
   const isFixed = padded.size === 1 && [...unpadded.keys()].every((length) => length <= width);
-  // Ids of samples and people are padded with zeros, unlike dates, counts and labels.
-  const isOther = OTHER_HEADING.test(heading) && !/sample|patient|subject/i.test(heading);
-  if (!isFixed || isOther) return undefined;
+  // Of what OTHER_HEADING names, ids of samples and people are padded; dates, counts and labels are not.
+  const isNeverPadded = OTHER_HEADING.test(heading) && !/sample|patient|subject/i.test(heading);
+  if (!isFixed || isNeverPadded) return undefined;
   const shorter = [...unpadded].filter(([length]) => length < width).map(([, some]) => some);
   const count = shorter.reduce((sum, one) => sum + one.count, 0);
   if (count === 0) return undefined;

@@ -199,7 +199,7 @@ class AttachmentBatch {
     return csv === undefined ? 'too_many_cells' : bytesSource({ id, name, mime: 'text/csv' }, csv);
   }
 
-  /** A file of a forwarded message, as Slack describes it now, or why the asker does not get it. */
+  /** A file of a forwarded message, as Slack describes it now (also in `item`), or why it is not sent. */
   async #lookUpForwarded(item: BatchItem, shared: SharedFile): Promise<SharedFile | FileReason> {
     const { workspace, turn } = this.#request;
     const file = await workspace.downloads.lookUp(shared.file.id, this.#signal);
@@ -209,7 +209,7 @@ class AttachmentBatch {
     return item.shared;
   }
 
-  /** What is uploaded for a file, as Slack describes it once it is ready; or why nothing is. */
+  /** What is uploaded for a file, as Slack describes it once ready (also in `item`), or why nothing is. */
   async #fileSource(item: BatchItem, shared: SharedFile): Promise<UploadSource | FileReason> {
     const { workspace, turn } = this.#request;
     const { downloads } = workspace;
@@ -294,7 +294,7 @@ export type SharedItem =
   /** An attachment that was too long to keep, or in which nothing can be read. */
   | { kind: 'left_out'; id: string; name: string; reason: 'too_long' | 'unreadable' };
 
-/** The files and tables of messages, each file once, and what was too long to keep. */
+/** The files and tables of messages, each file once; as `left_out`, what is too long to keep, or unreadable. */
 export async function sharedItemsOf(
   scope: NameScope,
   messages: readonly ParsedMessage[],

@@ -88,10 +88,10 @@ function withRoot(
  * undefined for any other. One that was about a message has taken that one along, and nothing else.
  */
 async function knownAtBeginning(stored: Store['messages'], thread: Thread, message: Message) {
-  // The message with which people first addressed the agent in the thread.
+  // The message that first addressed the agent. If that began the thread, nothing came before it.
   const { adopted_ts } = thread;
   if (adopted_ts === thread.thread_ts) return undefined;
-  // It stays the first if it comes late or is sent again. As long as none was sent, another takes its place.
+  // It is the first even if it comes late or is sent again; another one only as long as none was sent.
   const abouts = message.ts === adopted_ts ? [] : await stored.aboutsOfSent(message);
   return abouts.includes(null) ? undefined : abouts;
 }
@@ -104,7 +104,7 @@ export function earlierFilesLeftOut(messages: readonly ParsedMessage[]): ParsedM
   return messages.flatMap(({ files }) => files).slice(0, -MAX_EARLIER_FILES);
 }
 
-/** The newest messages of a thread: as many as a transcript holds, at least one. Throws a SlackError. */
+/** The newest messages of a thread: as many as a transcript holds, or more. Throws a SlackError. */
 async function readNewest(
   { workspace, deps, lease }: ThreadWork,
   { channel, thread_ts: threadTs }: Message,

@@ -121,7 +121,7 @@ async function readIfAllowed(
   return threadTs === undefined ? 'link_incomplete' : 'link_gone';
 }
 
-/** The newest replies to a linked message before the question; undefined if none are to be read. */
+/** The newest part of a linked message's thread before the question; undefined if none of it is to be read. */
 async function readReplies(
   { workspace: { readBack }, deps: { settings } }: ThreadWork,
   question: Message,

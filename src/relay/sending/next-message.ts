@@ -32,7 +32,7 @@ export async function nextAllowedMessage(
   { before, failFast = false }: { before?: string; failFast?: boolean } = {},
 ): Promise<AllowedMessage | undefined> {
   const { deps, lease } = work;
-  const patiently: typeof withRetry = failFast ? (_work, step) => step() : withRetry;
+  const attempt: typeof withRetry = failFast ? (_work, step) => step() : withRetry;
   // A writer about whom Slack does not say more by then is told that their message waits.
   const lateAfterMs = failFast ? undefined : deps.settings.lookupMs;
   const told = new Set<string>();
@@ -47,9 +47,9 @@ export async function nextAllowedMessage(
       await sleepWithLease(HELD_POLL_MS, lease);
       continue;
     }
-    const { denial, hasWaited } = await denialOf(work, message, settings, patiently, lateAfterMs);
+    const { denial, hasWaited } = await denialOf(work, message, settings, attempt, lateAfterMs);
     const isUnread = denial === undefined && message.content === null;
-    const why = isUnread ? await readBack(work, message, patiently) : denial;
+    const why = isUnread ? await readBack(work, message, attempt) : denial;
     if (why !== undefined) await refuse(work, message, why, told);
     // After a wait, or once it was read, the message is looked for again: it may be gone.
     else if (!hasWaited && !isUnread) return { ...message, settings };
@@ -64,7 +64,7 @@ async function denialOf(
   work: ThreadWork,
   message: Message,
   settings: Settings,
-  patiently: typeof withRetry,
+  attempt: typeof withRetry,
   lateAfterMs: number | undefined,
 ): Promise<{ denial: AccessDenial | undefined; hasWaited: boolean }> {
   const { deps, workspace, lease } = work;
@@ -83,7 +83,7 @@ async function denialOf(
   const lateTimer = lateAfterMs === undefined ? undefined : setTimeout(onWait, lateAfterMs);
   try {
     const retrying = { about: aboutMessage(message), onWait, orElse: () => 'unknown' as const };
-    return { denial: await patiently<AccessDenial | undefined>(work, look, retrying), hasWaited };
+    return { denial: await attempt<AccessDenial | undefined>(work, look, retrying), hasWaited };
   } finally {
     clearTimeout(lateTimer);
     known.abort(NO_LONGER_NEEDED);
@@ -103,8 +103,8 @@ async function refuse(
   if ((await tellRefused(deps, message, why)) && closing !== undefined) told.add(closing);
 }
 
-/** Saves what Slack has of a message; withdraws it if it is gone. `unread` if Slack refuses, else undefined. */
-async function readBack(work: ThreadWork, message: Message, patiently: typeof withRetry) {
+/** Saves what Slack has of a message, or withdraws it if it is gone. Returns `unread` only if Slack refuses. */
+async function readBack(work: ThreadWork, message: Message, attempt: typeof withRetry) {
   const { store } = work.deps;
   const { channel, thread_ts: threadTs, ts, user_id } = message;
   const find = async () => {
@@ -114,7 +114,7 @@ async function readBack(work: ThreadWork, message: Message, patiently: typeof wi
   };
   const orElse = (error: SlackError) => (error instanceof MessageGoneError ? undefined : 'unread');
   const retrying = { about: aboutMessage(message), orElse };
-  const read = await patiently<ThreadMessage | 'unread' | undefined>(work, find, retrying);
+  const read = await attempt<ThreadMessage | 'unread' | undefined>(work, find, retrying);
   if (read === 'unread') return read;
   if (read === undefined) await store.messages.withdraw(message);
   else {

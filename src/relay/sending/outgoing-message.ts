@@ -335,8 +335,9 @@ function lastOf<T>(list: readonly T[], count: number): readonly T[] {
   return count > 0 ? list.slice(-count) : [];
 }
 
-/** Notes on the messages of which there is only Slack's preview: no link to them was followed. */
+/** Notes on messages of which there is only Slack's preview, because no link to them was found in the words. */
 function previewNotes(messages: readonly ParsedMessage[], { read, notes }: LinkedMessages): FileNote[] {
+  // A link's note is named by its address, which ends before a question mark. That of a preview may not.
   const known = [...read.map(({ url }) => url), ...notes.map(({ name }) => name)];
   const shown = messages.flatMap(({ attachments }) => attachments).filter(isMessagePreview);
   const names = new Set(shown.map(({ from_url = 'a Slack message' }) => from_url));

@@ -83,6 +83,7 @@ export class Sender {
 
   /** Takes the remaining steps; returns the thread with its task. Throws TurnEnded or Interruption instead. */
   async send(): Promise<Thread> {
+    // The first frozen message fixes a task's options. A task without one may be this turn's own.
     const isStarted = async (thread: Thread) => thread.task_id !== null && hasFrozenMessage(thread);
     const wasTaskStarted = await this.#beforeSending(isStarted);
     return this.#withProject(async (projectId) => {

@@ -41,7 +41,7 @@ export function newTaskOptions(
   };
 }
 
-/** The thread under its workspace's account. Throws TurnEnded without one, or if its task is under another. */
+/** A thread under its workspace's account. Throws TurnEnded without an account, or if its task has another. */
 export async function ensureCurrentAccount(
   store: Store,
   currentAccountOf: (workspace: string) => string,

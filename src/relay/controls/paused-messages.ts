@@ -192,10 +192,11 @@ async function countPausedOrResume({ store }: NoticeDeps, thread: ThreadKey, tur
   });
 }
 
-/** The notice now, of an ended pause if `count` is 0. Undefined if the pause or its messages went meanwhile. */
+/** A pause's notice: ended if `count` is 0. Undefined if the pause, or all that waited, went meanwhile. */
 async function renderNotice(deps: NoticeDeps, thread: ThreadKey, turnId: string, count: number) {
   if (count === 0) return endedNotice(strings.nothingPaused);
   if ((await deps.store.pausedThreads.pausedBy(thread)) !== turnId) return undefined;
+  // Counted anew: the edit may have waited long.
   const { length } = await deps.store.pausedThreads.waitingMessages(thread);
   if (length === 0) return undefined;
   return noteWithButtons(strings.messagesPaused(length), ['send_paused', 'discard_paused'], turnId);

@@ -95,9 +95,9 @@ export async function tellOfLateEdit(
   if (outcome.kind !== 'too_late' || message.person === '') return;
   const turn = await deps.store.turns.ofMessage(message);
   if (turn === undefined) return;
-  const isAnswered = hasSettled(turn);
-  if (outcome.change === 'deletion' && isAnswered) return;
-  const edited = isAnswered
+  const hasEnded = hasSettled(turn); // With or without a reply.
+  if (outcome.change === 'deletion' && hasEnded) return; // Nothing is left to stop.
+  const edited = hasEnded
     ? noteWithButtons(strings.editedAfterAnswer, ['correct'], message.ts)
     : noteWithButtons(strings.editedAfterSending, ['send_instead', 'correct'], message.ts);
   const note =
@@ -120,6 +120,7 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
   );
   // Another press has sent these words, or they are no longer kept.
   if (sent === undefined) {
+    // Asked under its own press if they were never sent: then the answer is that the message is unknown.
     const ts = (await store.earlyEdits.get(key))?.sent_as_ts ?? press.ts;
     return { outcome: 'over', told: (await fateOf(deps, { ...key, ts }, strings.messageQueued)).told };
   }

@@ -83,6 +83,7 @@ async function pressedMessageOf(
 /** Which button made a message, as far as its text is still known. */
 function buttonOf(message: Message | undefined): keyof typeof strings.buttonUses {
   if (message?.resends_turn_id != null) return 'retry';
+  // Not **Send the correction**, which revises a turn, too: nobody claims that button.
   if (message?.revises_turn_id != null) return 'choose_again';
   const text = message?.content?.text;
   if (text === strings.continueMessage) return 'continue';

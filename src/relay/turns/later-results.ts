@@ -46,7 +46,7 @@ const BACKGROUND_PAUSES = 3;
 /** Each posts one kind of thing that a task made after its turn, once however often it is called. */
 const POST_NEW_THINGS = [postLaterResults, postReviews];
 
-/** What a check found: nothing more can come (`over`), work in the background, or no such work (`quiet`). */
+/** What a check found: no more can come (`over`), work in the background, or neither for now (`quiet`). */
 type Finding = 'over' | OpenState | 'quiet';
 
 /** Jobs that check tasks after their turns: for what they made, and how their background work stands. */

@@ -61,7 +61,7 @@ async function otherTaskNote({ deps, turn }: TurnContext, resends_turn_id: strin
   return formerTask === turn.task_id ? [] : [strings.newConversation];
 }
 
-/** Characters of all notes below the answer: more than a message shows. */
+/** Characters of all that the service wrote below the answer, together: more than a message shows. */
 const MAX_NOTES_LENGTH = 10_000;
 
 /** Reads notes that an answer can do without: [] if Slack fails, or the service refuses or keeps failing. */

@@ -56,10 +56,10 @@ export async function followReply(
   }
 }
 
-/** What shows in the reply which messages its run gets, and adds the names of their writers to `writers`. */
+/** A listener that shows in the reply which messages its run gets; adds their writers' names to `writers`. */
 function showPassingOn(context: TurnContext, writers: Set<string>, showAskers: () => void): PassOnListener {
   const { deps, state } = context;
-  // A button may have made the message, to answer the plan that the run asks about.
+  // A button below the reply's plan may have made the message. Sent or not, the reply says who pressed it.
   const showPlanAnswerSoon = () =>
     inBackground(showPlanAnswer(context), deps.log, 'could not show who answered a plan');
   return {

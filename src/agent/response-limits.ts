@@ -5,7 +5,6 @@ import { MEBIBYTE } from './service-options.ts';
 
 /** Limits of a service's JSON responses, so that none fills the memory or blocks the process. */
 export interface ResponseLimits {
-  /** Bytes of one response. */
   readonly maxBytes: number;
   /** Objects, lists and members of one response: parsed, they take far more memory than its bytes. */
   readonly maxValues: number;

@@ -196,7 +196,6 @@ export function accountSection(account: AccountSummary): ViewBlock[] {
   ];
 }
 
-/** The form that sets the account. */
 function accountFormView(account: AccountSummary): Modal {
   const { address, key, keyHint } = strings.account;
   const about = account.kind === 'none' ? [] : [sectionBlock(strings.account.aboutChange)];

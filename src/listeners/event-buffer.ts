@@ -45,7 +45,6 @@ interface KeptEvent {
   refusals: number;
 }
 
-/** The kept events of one thread, by id. */
 interface KeptThread {
   readonly events: Map<string, KeptEvent>;
   failing: FailingTime;

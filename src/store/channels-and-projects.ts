@@ -144,7 +144,6 @@ export class Projects extends Queries {
   }
 }
 
-/** A change of the project that a turn has claimed. */
 function claimedUpdate(key: ProjectKey, turn: string, change: RawBuilder<unknown>) {
   return sql`update projects set ${change} where ${ofProject(key)} and project_id is null and claimed_by = ${turn}`;
 }

@@ -35,7 +35,6 @@ type ValueOf<Type, Name> = Type extends keyof ColumnTypes
 /** A column that has a value without being given one. */
 type Defaulted<T> = ColumnType<SelectType<T>, InsertType<T> | undefined, UpdateType<T>>;
 
-/** A column, by its definition. */
 type Column<Definition, Name> = Definition extends `${infer Type} not null${infer Rest}`
   ? Rest extends ` default ${string}` | ` generated ${string}`
     ? Defaulted<ValueOf<Type, Name>>
@@ -168,7 +167,6 @@ export type ProjectKey = Pick<ProjectRow, 'workspace' | 'channel' | 'account_id'
 export type AccountKey = Pick<AccountRow, 'workspace' | 'account_id'>;
 /** Identifies an upload: a Slack file and its project. */
 export type UploadKey = Pick<UploadRow, 'workspace' | 'slack_file_id' | 'project_id'>;
-/** Which turn. */
 export type TurnId = Pick<Turn, 'workspace' | 'id'>;
 /** Which turn, and where. What works for hours keeps this, and not a row with people's content. */
 export type TurnLocation = TurnId & ThreadKey;

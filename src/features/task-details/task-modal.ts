@@ -71,7 +71,6 @@ async function readContent(deps: RelayDeps, request: TaskModalRequest, row: Task
 
 const SERVICE_TIMEOUT_MS = 15_000;
 
-/** A page of a task's files. */
 type TaskFileList = Pick<TaskDetails, 'files' | 'page' | 'count' | 'isComplete'>;
 
 /** A task's state and reviews at the service, and a page of its files; undefined if the service does not say. */

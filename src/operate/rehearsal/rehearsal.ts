@@ -94,7 +94,6 @@ async function playStep(
   return { step, ...end, ...(differs && { settings }), ms, calls: stage.calls.splice(0) };
 }
 
-/** How an error ended a step. */
 function failedEnd(error: unknown): StepEnd {
   if (error instanceof StepEnded) return { outcome: error.outcome, note: error.message };
   const refused = (note: string, said: string) => {

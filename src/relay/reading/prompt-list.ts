@@ -8,7 +8,6 @@ const MAX_PROMPT_CHARACTERS = 1_000;
 
 const optionText = z.string().trim().min(1).max(MAX_OPTION_CHARACTERS);
 
-/** A list of prompts. */
 export const promptListSchema = z
   .array(
     z.object({

@@ -102,7 +102,6 @@ export function emojiNames(text: string, from: number, to: number): number[] {
   return Array.from(text.slice(from, to).matchAll(EMOJI), ({ index }) => from + index + 1);
 }
 
-/** The mark of a numbered item. */
 const NUMBER_MARK = /(?<!\S)\d{1,9}[.)]\s?$/;
 
 /**

@@ -216,7 +216,6 @@ export function* reviewsHtml(reviews: readonly RecordedReview[], leftOut: number
   }
 }
 
-/** The end of the page. */
 export const PAGE_END = '</main></body></html>\n';
 
 function filesHtml(heading: string, files: readonly RecordedFile[]): string {

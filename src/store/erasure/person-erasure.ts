@@ -113,7 +113,6 @@ function quotes(column: string, person: string): RawBuilder<boolean> {
     || @.about.files[*].user == $person || exists (@.about.attachments[*] ? (@.files[*].user == $person || ${isQuoted})))', ${only(person)})`;
 }
 
-/** Stored content without what it quotes of a person. */
 function contentWithoutQuotes(person: string): RawBuilder<unknown> {
   let left: RawBuilder<unknown> = sql`
     case when content -> 'about' ->> 'user' = ${person} then content - 'about' else content end`;

@@ -46,7 +46,6 @@ export interface TaskPage {
   total: number;
 }
 
-/** A thread and its task. */
 type TaskKey = Pick<TaskRow, keyof ThreadKey | 'task_id'>;
 
 /** A page of a list; `from` counts from 0. */

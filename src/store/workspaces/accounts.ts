@@ -65,7 +65,6 @@ export class Accounts extends Queries {
     );
   }
 
-  /** The ids of all accounts. */
   async ids(): Promise<string[]> {
     const rows = await this.rows(sql<{ account_id: string }>`select account_id from accounts`);
     return rows.map(({ account_id }) => account_id);

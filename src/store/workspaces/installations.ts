@@ -19,7 +19,6 @@ export const isRenewalDue = sql<boolean>`encrypted_tokens is not null
   and token_expires_at < now() + ${millis(RENEW_AHEAD_MS.least)}
     + abs(hashtextextended(workspace, 0) % 1000)::float8 / 1000 * ${millis(RENEW_AHEAD_MS.most - RENEW_AHEAD_MS.least)}`;
 
-/** A new installation. */
 export type NewInstallation = Omit<
   InstallationRow,
   'encrypted_tokens' | 'installed_at' | 'uninstalled_at' | 'change_seq' | RenewalClaim

@@ -34,7 +34,6 @@ test("a whole organisation's token fails with a SlackAuthError that says what to
     enterprise_id: 'E1',
     user_id: 'UBOT',
     bot_id: 'BBOT',
-    is_enterprise_install: true,
   };
   slack.on('auth.test', { body });
   const failed = identifyToken({ token: 'xoxb-1', log: silentLog, slackApiUrl: slack.apiUrl });

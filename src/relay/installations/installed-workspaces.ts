@@ -169,24 +169,27 @@ export class InstalledWorkspaces extends RefreshedRows<InstalledWorkspace> imple
     const isOfOrganisation = [known?.row.installation_id, known?.row.enterprise_id].includes(organisation);
     if (organisation === undefined || isOfOrganisation) return known;
     // In a shared channel Slack may name a workspace of the other organisation.
-    if (!(await this.#isListedBySlack(organisation, workspace))) {
+    const version = await this.#versionListing(organisation, workspace);
+    if (version === undefined) {
       this.#deps.log.debug({ workspace, organisation }, 'a workspace does not belong to the organisation');
       return undefined;
     }
     if (known !== undefined) return known;
-    if (!(await this.#deps.store.installations.attachWorkspace(workspace, organisation))) return undefined;
+    const isAttached = await this.#deps.store.installations.attachWorkspace(workspace, organisation, version);
+    // The installation has changed since: perhaps the workspace's access was revoked.
+    if (!isAttached) return this.#findEntry(query);
     await this.refresh();
     return this.#entries.get(workspace);
   }
 
-  /** Whether a workspace belongs to an organisation: only Slack's own list counts. Throws StoreError and SlackError. */
-  async #isListedBySlack(organisation: string, workspace: string): Promise<boolean> {
+  /** The `change_seq` with which an organisation has a workspace, as only Slack's own list says; undefined if it has not. Throws StoreError and SlackError. */
+  async #versionListing(organisation: string, workspace: string): Promise<number | undefined> {
     const row = await this.#deps.store.installations.get(organisation);
-    if (row === undefined || !row.is_enterprise_install || row.encrypted_tokens === null) return false;
+    if (row === undefined || !row.is_enterprise_install || row.encrypted_tokens === null) return undefined;
     const { encrypted_tokens: tokens, change_seq } = row;
     const key = `${organisation}/${change_seq}`;
     const listed = await this.#organisations.forceFetch(key, { context: { organisation, tokens } });
-    return listed.has(workspace);
+    return listed.has(workspace) ? change_seq : undefined;
   }
 
   async #listWorkspaces(organisation: string, tokens: string): Promise<ReadonlySet<string>> {

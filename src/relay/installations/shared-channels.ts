@@ -68,17 +68,22 @@ export class SharedChannels {
   }
 
   /**
-   * The workspace of the organisation that has the thread, else the person's home if its bot is in the channel, else one with
-   * threads there. Throws a StoreError.
+   * The workspace of the organisation that has the thread, else the person's home if its bot is in the channel or nobody says
+   * so in time, else one with threads there. Throws a StoreError.
    */
   async workspaceOfUse({ organisation, ...place }: OrganisationUse): Promise<string | undefined> {
     const { workspace: home, channel, thread_ts } = place;
     const isOurs = (id: string) => this.#registry.organisationOf(id) === organisation;
-    const owners = await this.#threads.workspacesOf(place, undefined, thread_ts);
+    const owner = (await this.#threads.workspacesOf(place, undefined, thread_ts)).find(isOurs);
+    if (owner !== undefined) return owner;
+    const isHere = async () => {
+      // It may be used there for the first time.
+      await this.#registry.find({ workspace: home, organisation });
+      return isOurs(home) && (await this.#isInside(home, channel));
+    };
     const others = await this.#threads.workspacesIn(channel);
-    const isHere =
-      isOurs(home) && !owners.some(isOurs) && (await this.#isInside(home, channel).catch(() => false));
-    return isHere ? home : [...owners, ...others].find(isOurs);
+    const isHome = await unlessAborted(isHere(), timeLimit(LOOKUP_TIMEOUT_MS)).catch(() => true);
+    return (isHome ? [home, ...others] : others).find(isOurs);
   }
 
   /** The installations that have this bot; of several workspaces of an organisation the named one alone, if it is among them. */

@@ -70,16 +70,20 @@ export class Installations extends Queries {
     });
   }
 
-  /** Attaches a workspace, which Slack lists, to its organisation's installation. False if there is none. */
-  async attachWorkspace(workspace: string, organisation: string): Promise<boolean> {
-    return inChangeSequence(this.db, (trx) => this.#attach(trx, workspace, organisation));
+  /**
+   * Attaches a workspace, which Slack lists, to its organisation's installation. False if there is none, or it has changed
+   * after `version`.
+   */
+  async attachWorkspace(workspace: string, organisation: string, version?: number): Promise<boolean> {
+    return inChangeSequence(this.db, (trx) => this.#attach(trx, workspace, organisation, version));
   }
 
-  async #attach(trx: Kysely<Tables>, workspace: string, installation: string): Promise<boolean> {
+  async #attach(trx: Kysely<Tables>, workspace: string, installation: string, version?: number) {
+    const isCurrent = version === undefined ? sql`true` : sql`change_seq = ${version}`;
     const attached = sql`
       insert into workspaces (workspace, name, bot_user_id, bot_id, installation_id)
       select ${workspace}, name, bot_user_id, bot_id, workspace from installations
-      where workspace = ${installation} and uninstalled_at is null
+      where workspace = ${installation} and uninstalled_at is null and ${isCurrent}
       on conflict (workspace) do update set
         name = excluded.name, bot_user_id = excluded.bot_user_id, bot_id = excluded.bot_id,
         installation_id = excluded.installation_id, uninstalled_at = null, access_revoked_at = null,

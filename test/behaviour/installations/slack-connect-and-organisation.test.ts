@@ -16,6 +16,7 @@ const tenants = await openMultiWorkspaceScene({
       { id: 'T2', name: 'Two' },
       { id: 'T3', name: 'Three', organisation },
       { id: 'T4', name: 'Four', organisation },
+      { id: 'T5', name: 'Five', organisation },
     ],
   },
   settings: { TURNS_PER_HOUR_PERSON: '2' },
@@ -154,21 +155,29 @@ describe('a workspace', () => {
     await scene.expectStays(() => scene.sentToAgent('to the other one').texts, ['to the other one']);
   });
 
-  test('of an organisation starts what its people ask about by the shortcut, where it shares the channel', async () => {
-    const [three, four] = ['T3', 'T4'].map((teamId) => slack.createPerson({ name: `of-${teamId}`, teamId }));
-    if (three === undefined || four === undefined) throw new Error('There are two.');
-    await tenants.answered(tenants.ask({ person: four, channel: inChannel('T4', 'own') }, 'makes it known'));
-    const channel = slack.createChannel({ teamId: 'T3', name: 'of-both', members: [three, four] });
-    slack.connect(channel, 'T4');
+  test.each([
+    ['where it shares the channel', 0],
+    ['also while Slack does not say whether it does', 1],
+  ])('of an organisation starts what its people ask about by the shortcut, %s', async (_when, times) => {
+    const [three, five] = ['T3', 'T5'].map((teamId) =>
+      slack.createPerson({ name: `of-${teamId}-${times}`, teamId }),
+    );
+    if (three === undefined || five === undefined) throw new Error('There are two.');
+    // At first nobody has used the app there.
+    const channel = slack.createChannel({ teamId: 'T3', name: `of-both-${times}`, members: [three, five] });
+    slack.connect(channel, 'T5');
     await tenants.answered(tenants.ask({ person: three, channel }, 'a thread of the other one'));
-    const { ts } = slack.say({ person: four, channel, text: 'what they talk about' });
-    await slack.shortcut({ person: four, callbackId: 'ask_about', channel, ts });
-    await scene.until('the form is there', () => tenants.modal(four).includes('question'));
-    await slack.submitView(four, { question: 'asked at home' });
-    await scene.until('it is sent', () => scene.sentToAgent('asked at home').texts.length > 0);
+    const { ts } = slack.say({ person: five, channel, text: 'what they talk about' });
+    await slack.settled();
+    const fault = { kind: 'status', status: 503 } as const;
+    slack.faults.add({ call: 'conversations.info', about: channel.id, fault, times });
+    await slack.shortcut({ person: five, callbackId: 'ask_about', channel, ts });
+    await scene.until('the form is there', () => tenants.modal(five).includes('question'));
+    await slack.submitView(five, { question: `asked at home ${times}` });
+    await scene.until('it is sent', () => scene.sentToAgent(`asked at home ${times}`).texts.length > 0);
     const { rows } = await sql`select workspace from threads where channel = ${channel.id}
       order by workspace`.execute(store.db);
-    expect(rows).toEqual([{ workspace: 'T3' }, { workspace: 'T4' }]);
+    expect(rows).toEqual([{ workspace: 'T3' }, { workspace: 'T5' }]);
   });
 
   test('of an organisation tells who presses a button while the database is away', async () => {
@@ -240,7 +249,7 @@ describe('a workspace', () => {
       await slack.settled();
       await tenants.answered(tenants.ask({ person: own, channel }, 'as our own'));
       const { rows } = await sql<{ workspace: string; installation: string }>`
-        select workspace, installation_id from workspaces where installation_id = 'E1' order by workspace`.execute(
+        select workspace, installation_id from workspaces where installation_id = 'E1' and workspace <> 'T5' order by workspace`.execute(
         store.db,
       );
       expect(rows.map(({ workspace }) => workspace)).toEqual(['T3', 'T4']);

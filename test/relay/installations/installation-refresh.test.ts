@@ -229,6 +229,24 @@ describe('processes that share installations', () => {
     expect(await of('T912')).toBeUndefined();
   });
 
+  test('serve no workspace that its organisation removed while Slack was still asked', async () => {
+    const asked = Promise.withResolvers<void>();
+    const list = Promise.withResolvers<ReadonlySet<string>>();
+    const lists = [list.promise];
+    const workspacesOf = async () => {
+      asked.resolve();
+      return (await lists.shift()) ?? new Set<string>();
+    };
+    const { installed } = await process(keyring, { workspacesOf });
+    await installOrganisation('E13');
+    const found = installed.find({ workspace: 'T914', organisation: 'E13' });
+    await asked.promise;
+    await store.installations.revokeAccess('E13', ['T914']);
+    list.resolve(new Set(['T914']));
+    expect(await found).toBeUndefined();
+    expect(installed.workspace('T914')).toBeUndefined();
+  });
+
   test('give a workspace back though this process has not seen yet that another one dropped it', async () => {
     const [one, other] = [await process(), await process()];
     await installOrganisation('E12');

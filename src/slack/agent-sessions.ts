@@ -12,8 +12,6 @@ const LASTING_CODES = new Set(['not_authorized', 'feature_disabled', 'missing_sc
 export class AgentSessions {
   readonly #client: RateLimitedClient;
   readonly #log: Logger;
-  /** The newest change of each thread's status, while it is under way. */
-  readonly #changes = new Map<string, AbortController>();
   /** Whether Slack has refused no session for good since the process started. */
   isAvailable = true;
 
@@ -24,22 +22,20 @@ export class AgentSessions {
 
   /**
    * Sets Slack's own status of a working agent, with its stop button. Slack shows `processing` for an hour at most, so
-   * `active` is tried again. A later call for the thread withdraws an earlier one. After a permanent refusal it sends nothing
-   * more. Throws a SlackError, or the reason of the withdrawal.
+   * `active` is tried again, while `isDue` says so just before each call. After a permanent refusal it sends nothing more.
+   * Throws a SlackError, or what tells that it is no longer needed.
    */
   async setStatus(
     { channel, threadTs }: { channel: string; threadTs: string },
     status: 'processing' | 'active',
+    isDue = async () => true,
   ): Promise<void> {
     if (!this.isAvailable) return;
-    const thread = `${channel} ${threadTs}`;
-    const change = new AbortController();
-    this.#changes.get(thread)?.abort(NO_LONGER_NEEDED);
-    this.#changes.set(thread, change);
-    const { signal } = change;
-    const args = { channel_id: channel, thread_ts: threadTs, status };
-    const send = (maxWaitMs?: number) =>
-      this.#client.send('agents.sessions.setStatus', args, { signal, maxWaitMs });
+    const args = async () => {
+      if (!(await isDue())) throw NO_LONGER_NEEDED;
+      return { channel_id: channel, thread_ts: threadTs, status };
+    };
+    const send = (maxWaitMs?: number) => this.#client.send('agents.sessions.setStatus', args, { maxWaitMs });
     try {
       await (status === 'active' ? retryTransient(() => send()) : send(MAX_WAIT_MS));
     } catch (error) {
@@ -48,8 +44,6 @@ export class AgentSessions {
       const message =
         'Slack refused the agent session: declare the app as an agent, or set AGENT_SESSIONS to false';
       this.#log.warn({ err: error }, message);
-    } finally {
-      if (this.#changes.get(thread) === change) this.#changes.delete(thread);
     }
   }
 

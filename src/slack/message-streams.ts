@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { valueIf } from '../calls/retries-and-waits.ts';
-import type { AgentSessions } from './agent-sessions.ts';
 import { isPermanentRefusal, SlackError, SlackLeaseError, SlackRefusedError } from './errors.ts';
 import { type MessageRequest, type ShowOutcome, type ShowRequest, showNewest } from './live-edits.ts';
 import type { PostRequest } from './posting.ts';
@@ -12,6 +11,11 @@ const START_MAX_WAIT_MS = 2_000;
 
 const startedSchema = z.looseObject({ ts: z.string() });
 
+/** How a stream ends. Without a status, Slack takes its end for the end of the agent's work. */
+export interface StreamEnd extends Pick<ShowRequest<string>, 'signal' | 'maxWaitMs'> {
+  session_status?: 'processing' | undefined;
+}
+
 /**
  * Messages to which Markdown is added while it is written (https://docs.slack.dev/reference/methods/chat.startStream).
  * What cannot be streamed can be posted and edited instead, so that most failures only say so.
@@ -20,21 +24,14 @@ export class MessageStreams {
   readonly #client: RateLimitedClient;
   readonly #log: Logger;
   readonly #onShown: (unseenMs: number) => void;
-  readonly #sessions: Pick<AgentSessions, 'isAvailable'> | undefined;
   /** Whether Slack has refused no stream in this workspace since the process started. */
   isAvailable = true;
 
   /** `onShown` is called with the age of the oldest text that a call made visible (ms). */
-  constructor(
-    client: RateLimitedClient,
-    log: Logger,
-    onShown: (unseenMs: number) => void,
-    sessions?: Pick<AgentSessions, 'isAvailable'>,
-  ) {
+  constructor(client: RateLimitedClient, log: Logger, onShown: (unseenMs: number) => void) {
     this.#client = client;
     this.#log = log;
     this.#onShown = onShown;
-    this.#sessions = sessions;
   }
 
   /**
@@ -83,10 +80,8 @@ export class MessageStreams {
    * Ends the stream of a message, so that it can be edited, if it has one; false if there is no permit within `maxWaitMs`.
    * Throws a SlackError if Slack may still do it.
    */
-  async stop(request: MessageRequest & Pick<ShowRequest<string>, 'signal' | 'maxWaitMs'>): Promise<boolean> {
-    const { channel, ts, guard, signal, maxWaitMs } = request;
-    // By default, Slack takes the end of a stream for the end of the work.
-    const session_status = this.#sessions?.isAvailable ? 'processing' : undefined;
+  async stop(request: MessageRequest & StreamEnd): Promise<boolean> {
+    const { channel, ts, session_status, guard, signal, maxWaitMs } = request;
     const args = { channel, ts, session_status };
     const stopped = this.#client.send('chat.stopStream', args, { guard, signal, maxWaitMs });
     // It has ended already, or the edit that follows meets the same error.

@@ -270,11 +270,7 @@ export class RateLimitedClient {
   }
 
   /** Like `call`, of whose response nothing is read; false if there is no permit within `maxWaitMs`. */
-  async send(
-    method: LimitedMethod,
-    args: Record<string, unknown>,
-    request: PermitRequest = {},
-  ): Promise<boolean> {
+  async send(method: LimitedMethod, args: CallArguments, request: PermitRequest = {}): Promise<boolean> {
     return (await this.call(method, args, { ...request, schema: anyResponseSchema })) !== undefined;
   }
 }

@@ -77,6 +77,17 @@ describe('a rehearsal', () => {
     }
   });
 
+  test('leaves no sign of work in the direct messages', async ({ onTestFinished }) => {
+    const settings = { AGENT_SESSIONS: 'true' };
+    const { sandbox, ada } = await openAppScene({ slack: { agent: true }, settings }, onTestFinished);
+    const channel = sandbox.slack.createChannel({ name: 'rehearsed' }).id;
+    const { config, bot } = sandbox;
+    const options = { config, store: bot.store, pace: 20, channel, person: ada.id };
+    await rehearse(options, new AbortController().signal, () => undefined);
+    const { args } = sandbox.slack.calls.find(({ method }) => method === 'chat.startStream') ?? {};
+    expect(sandbox.slack.status(String(args?.channel), String(args?.thread_ts))?.status).toBe('active');
+  });
+
   test('names the fallback of what Slack takes in a simpler form, and the code of what is refused', async () => {
     const channel = scene.channel();
     const refuse = (call: string, error: string, about?: string) =>

@@ -41,11 +41,14 @@ describe('the end of work', () => {
     expect(statuses()).toEqual(['active']);
   });
 
-  test('is not told once the next work has begun', async () => {
+  test('is not told once the next work has begun, in whatever process', async () => {
     answer({ status: 503 });
-    const ended = sessions.setStatus(thread, 'active');
+    const other = new AgentSessions(scene.client, silentLog);
+    let isOver = true;
+    const ended = sessions.setStatus(thread, 'active', async () => isOver);
     await waitFor(() => expect(statuses()).toEqual(['active']));
-    await sessions.setStatus(thread, 'processing');
+    isOver = false;
+    await other.setStatus(thread, 'processing');
     await expect(ended).rejects.toThrow('no longer');
     expect(statuses()).toEqual(['active', 'processing']);
   });

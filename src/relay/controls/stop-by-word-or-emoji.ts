@@ -73,12 +73,14 @@ export class StopTriggers {
   async #handleSessionStop(trigger: Exclude<StopTrigger, ReactionTrigger>): Promise<StopOutcome> {
     const { workspace, channel, thread_ts, person, ts } = trigger;
     const stop = { person, ts, control: 'session_stop' };
-    const outcome = await this.#stopThread({ workspace, channel, thread_ts }, stop);
+    const thread = { workspace, channel, thread_ts };
+    const outcome = await this.#stopThread(thread, stop);
     this.#tellPerson(trigger, thread_ts, outcome);
     // Slack leaves the session's state to the app. If no turn stops, none sets the state at its end.
     const sessions = this.#deps.workspace(workspace)?.sessions;
     if (sessions !== undefined && (outcome === 'nothing' || outcome === 'over')) {
-      const active = sessions.setStatus({ channel, threadTs: thread_ts }, 'active');
+      const isDue = async () => (await this.#deps.store.turns.open(thread)) === undefined;
+      const active = sessions.setStatus({ channel, threadTs: thread_ts }, 'active', isDue);
       inBackground(active, this.#deps.log, 'could not reactivate an agent session');
     }
     return outcome;

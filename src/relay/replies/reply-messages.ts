@@ -2,7 +2,7 @@ import { valueIf } from '../../calls/retries-and-waits.ts';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { MIN_PART_LENGTH } from '../../render/splitting/open-part.ts';
 import { SlackError } from '../../slack/errors.ts';
-import type { MessageStreams } from '../../slack/message-streams.ts';
+import type { MessageStreams, StreamEnd } from '../../slack/message-streams.ts';
 import type { TurnLocation } from '../../store/schema.ts';
 import { replyPart } from '../../store/threads/posts.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
@@ -27,13 +27,15 @@ export class ReplyMessages {
   readonly #posts: IdempotentPosts;
   /** Only direct conversations have streams. */
   readonly #streams: ReplyStreams | undefined;
+  readonly #sessions: ThreadWork['workspace']['sessions'];
   /** Whether the text may be streamed, in messages apart from the status. */
   readonly mayStream: boolean;
   /** Which range of the answer (characters) each part shows, as far as this process sent it. */
   readonly #ranges = new Map<string, { from: number; to: number; digest: string }>();
 
   constructor(work: ThreadWork, { channel }: TurnLocation, state: ReplyState, posts: IdempotentPosts) {
-    const { streams } = work.workspace;
+    const { streams, sessions } = work.workspace;
+    this.#sessions = sessions;
     this.#state = state;
     this.#posts = posts;
     this.#streams = isDirectChannel(channel) ? new ReplyStreams(streams, work.lease, posts) : undefined;
@@ -158,8 +160,9 @@ export class ReplyMessages {
       // `impossible`: it needs an edit, unless the stream lacks nothing of what is to be shown now.
       if (latest?.message !== undefined && this.isUpToDate({ part, message: latest.message })) return 'done';
     }
-    // A message can be edited once it is no stream any more.
-    if ((await streams?.stop(part, wait)) === false) return 'left_out';
+    // A message can be edited once it is no stream any more. What ends with the reply is the work, too.
+    const session_status = this.#state.isApart && this.#sessions?.isAvailable ? 'processing' : undefined;
+    if ((await streams?.stop(part, { ...wait, session_status })) === false) return 'left_out';
     return this.#posts.edit(part, { ...wait, forms: REPLY_FORMS, render, onShown });
   }
 
@@ -254,11 +257,11 @@ export class ReplyStreams {
   }
 
   /** Ends a part's stream, if it has one, for edits; false without a permit in time. Throws a SlackError. */
-  async stop(part: string, wait: Pick<PartEdit, 'signal' | 'maxWaitMs'> = {}): Promise<boolean> {
+  async stop(part: string, end: StreamEnd = {}): Promise<boolean> {
     const post = this.#posts.find(part);
     if (post?.is_stream !== true || this.#stopped.has(post.ts)) return true;
     const { channel, ts } = post;
-    const request = { ...wait, channel, ts, guard: this.#lease };
+    const request = { ...end, channel, ts, guard: this.#lease };
     if (!(await this.#slack.stop(request))) return false;
     this.#open.delete(part);
     this.#stopped.add(ts);

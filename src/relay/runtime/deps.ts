@@ -170,7 +170,6 @@ export function createWorkspaceClient(
     log,
   });
   const client = new RateLimitedClient(slackClient, rateLimiter);
-  const sessions = options.showAgentSessions ? new AgentSessions(client, log) : undefined;
   return {
     id: installation.workspace,
     uninstalled,
@@ -178,7 +177,7 @@ export function createWorkspaceClient(
     wasThereAfter: (at: number) => slackClient.presence.wasThereAfter(at),
     bot: { userId: installation.botUser, botId: installation.botId },
     posting: new Posting(client, log, onEdit),
-    streams: new MessageStreams(client, log, onEdit, sessions),
+    streams: new MessageStreams(client, log, onEdit),
     downloads: new FileDownloads({ client, maxBytes, slackApiUrl }),
     uploads: new FileUploads(client, slackApiUrl),
     views: new Views(client),
@@ -187,6 +186,6 @@ export function createWorkspaceClient(
     membership: new ChannelMembership(client),
     readBack: new MessageHistory(client, distributed),
     /** Set if the app is declared as an agent. */
-    sessions,
+    sessions: options.showAgentSessions ? new AgentSessions(client, log) : undefined,
   };
 }

@@ -1,6 +1,6 @@
 import { v7 as nextTurnId } from 'uuid';
 import { askedBy } from '../../calls/askers.ts';
-import { doubledMs } from '../../calls/retries-and-waits.ts';
+import { doubledMs, valueIf, within } from '../../calls/retries-and-waits.ts';
 import { StoreError } from '../../store/errors.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import { type Job, type Message, type ThreadKey, type Turn, threadKeyText } from '../../store/schema.ts';
@@ -186,24 +186,32 @@ export function turnJobs(runner: Pick<TurnRunner, 'run'>, drainMs: number): JobK
 
 /** Slack clears the status of a working agent after an hour: it is set again before that (ms). */
 const SESSION_REFRESH_MS = 50 * 60_000;
+/** How long a process that stops waits until Slack knows that a turn has ended (ms). */
+const SESSION_END_MS = 3_000;
 
 /** Sets Slack's agent status of a thread to working until `work` is done; failures are ignored. */
 async function withAgentSession(
-  { deps: { log }, workspace: { sessions } }: ThreadWork,
-  { channel, thread_ts: threadTs }: ThreadKey,
+  { deps: { log, store }, workspace: { sessions }, lease }: ThreadWork,
+  thread: ThreadKey,
   work: () => Promise<void>,
 ): Promise<void> {
   if (sessions === undefined) return work();
-  const show = (status: 'processing' | 'active') => {
-    const shown = sessions.setStatus({ channel, threadTs }, status);
+  const { channel, thread_ts: threadTs } = thread;
+  const show = (status: 'processing' | 'active', isDue?: () => Promise<boolean>) => {
+    const shown = sessions.setStatus({ channel, threadTs }, status, isDue);
     inBackground(shown, log, 'could not set the agent status of a thread');
+    return shown.catch(() => undefined);
   };
-  show('processing');
+  void show('processing');
   const timer = setInterval(() => show('processing'), SESSION_REFRESH_MS);
   try {
     // If it throws, it goes on later, or in another process.
     await work();
-    show('active');
+    // The thread's next turn may begin in another process. Where the store is closed, none begins in this one.
+    const next = () => store.turns.open(thread).catch(valueIf(undefined, (e) => e instanceof StoreError));
+    const told = show('active', async () => (await next()) === undefined);
+    // The process may end with its last run.
+    if (lease.draining.aborted) await within(SESSION_END_MS, told, undefined);
   } finally {
     clearInterval(timer);
   }

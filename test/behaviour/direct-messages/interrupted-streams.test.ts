@@ -117,4 +117,18 @@ describe("Slack's own status of an agent", () => {
       await agent.until('the status is gone', () => status() === 'active');
     },
   );
+
+  test('goes with the last stream where Slack refuses to be told of the end', async () => {
+    const more = { slack: { agent: true }, settings: { AGENT_SESSIONS: 'true' } };
+    const agent = await openStreamScene(more, onTestFinished);
+    const body = { ok: false, error: 'user_not_found' };
+    const fault = { kind: 'status', status: 200, body } as const;
+    agent.slack.faults.add({ call: 'agents.sessions.setStatus', about: 'active', fault });
+    const { channel, root } = agent.askInDm('plain');
+    await agent.goOn('plain');
+    await agent.goOn('plain');
+    await agent.finished(channel, root);
+    expect(agent.calls('chat.stopStream', channel)).toHaveLength(1);
+    expect(agent.slack.status(channel.id, root.ts)?.status).toBe('active');
+  });
 });

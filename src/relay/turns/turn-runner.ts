@@ -186,12 +186,12 @@ export function turnJobs(runner: Pick<TurnRunner, 'run'>, drainMs: number): JobK
 
 /** Slack clears the status of a working agent after an hour: it is set again before that (ms). */
 const SESSION_REFRESH_MS = 50 * 60_000;
-/** How long a process that stops waits until Slack knows that a turn has ended (ms). */
+/** How long a turn waits until Slack knows that it has ended (ms): the process may stop next, or another turn begin. */
 const SESSION_END_MS = 3_000;
 
 /** Sets Slack's agent status of a thread to working until `work` is done; failures are ignored. */
 async function withAgentSession(
-  { deps: { log, store }, workspace: { sessions }, lease }: ThreadWork,
+  { deps: { log, store }, workspace: { sessions } }: ThreadWork,
   thread: ThreadKey,
   work: () => Promise<void>,
 ): Promise<void> {
@@ -210,8 +210,7 @@ async function withAgentSession(
     // The thread's next turn may begin in another process. Where the store is closed, none begins in this one.
     const next = () => store.turns.open(thread).catch(valueIf(undefined, (e) => e instanceof StoreError));
     const told = show('active', async () => (await next()) === undefined);
-    // The process may end with its last run.
-    if (lease.draining.aborted) await within(SESSION_END_MS, told, undefined);
+    await within(SESSION_END_MS, told, undefined);
   } finally {
     clearInterval(timer);
   }

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { pause } from '../../support/app-scene.ts';
 import { openProcessScene } from '../../support/process-scene.ts';
 
 test('a process that stops tells Slack of the end of its last turn', async ({ onTestFinished }) => {
@@ -11,10 +10,7 @@ test('a process that stops tells Slack of the end of its last turn', async ({ on
   const root = crew.ask('the last one', 2);
   const { channel = '' } = crew.said[0] ?? {};
   await crew.until('it ends', () => JSON.stringify(crew.replies(root)).includes('Took'));
-  const locked = crew.query('begin; select 1 from turns for update; select pg_sleep(1.2); commit');
-  await pause(700);
+  await expect.poll(() => crew.query('select outcome from turns')).toEqual([{ outcome: 'completed' }]);
   expect(await bot.stop()).toBe(true);
-  await locked;
-  expect(await crew.query('select outcome from turns')).toEqual([{ outcome: 'completed' }]);
   expect(crew.slack.status(channel, root.ts)?.status).toBe('active');
 });

@@ -58,7 +58,10 @@ export async function readEarlierMessages(
     const place = { ...message, ts: read.ts, person: read.user ?? '' };
     return unsentTs.includes(read.ts) && addresseeOf(place, parseMessage(read), botUserId) !== 'others';
   };
-  const isWanted = isBeginning ? isOfBeginning : isUnsent;
+  // After a question about one message, what has been said since is chosen as for any later message.
+  const isSince = (read: ThreadMessage) => known?.length !== 0 && compareTs(read.ts, thread.adopted_ts) > 0;
+  const isWanted = (read: ThreadMessage) =>
+    isBeginning && !isSince(read) ? isOfBeginning(read) : isUnsent(read);
   const read = await readNewest(work, message, { oldest, before: ts, isWanted }).catch((err: unknown) => {
     if (!isPermanentRefusal(err)) throw err;
     work.deps.log.warn({ channel: thread.channel, ts, err }, 'a question goes without what was said before');
@@ -240,9 +243,14 @@ export function buildTranscript(options: TranscriptOptions): string {
     .sort((one, other) => compareTs(other.ts ?? '', one.ts ?? ''))
     .filter((message) => message.files.length > 0 || readableText(message, names, botUserId) !== '');
   const kept: string[] = [];
+  // The first message has its room before the newest: at most half.
+  const root = missing === 'between' ? newestFirst.pop() : undefined;
+  const entry = root && transcriptEntry(root, options);
+  const half = Math.floor(options.maxCharacters / 2);
+  const first = entry === undefined ? [] : [entry.length > half ? shortenedTo(half, entry) : entry];
   const quoted = (entries: readonly string[]) =>
-    `${heading(quotedPart(entries.length, newestFirst.length - entries.length, missing))}\n\n${entries.join('\n>\n')}`;
-  for (const message of newestFirst.slice(0, Math.max(0, options.maxMessages))) {
+    `${heading(quotedPart(entries.length, newestFirst.length - entries.length, missing))}\n\n${[...first, ...entries].join('\n>\n')}`;
+  for (const message of newestFirst.slice(0, Math.max(0, options.maxMessages - first.length))) {
     const entry = transcriptEntry(message, options);
     if (quoted([entry, ...kept]).length <= options.maxCharacters) {
       kept.unshift(entry);
@@ -298,10 +306,9 @@ const MIN_ENTRY_CHARACTERS = 60;
 /** Says which messages are quoted: `count` of them. Of the rest, `left` were read, those `missing` were not. */
 function quotedPart(count: number, left: number, missing: TranscriptOptions['missing']): string {
   if (missing === 'later') return `${count} of its first messages, later messages left out`;
-  if (missing === 'between' && left === 0)
-    return `the first message and the newest ${count - 1}, those between left out`;
+  if (missing === 'between') return `the first message and the newest ${count}, those between left out`;
   const newest = count === 1 ? 'the newest message' : `the newest ${count} messages`;
-  if (missing === 'older' || missing === 'between') return `${newest}, older messages left out`;
+  if (missing === 'older') return `${newest}, older messages left out`;
   if (left === 0) return count === 1 ? newest : `all ${count} messages`;
   return `${newest}, ${left === 1 ? '1 older message' : `${left} older messages`} left out`;
 }

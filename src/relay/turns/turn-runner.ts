@@ -203,7 +203,7 @@ async function withAgentSession(
     return shown.catch(() => undefined);
   };
   void show('processing');
-  const timer = setInterval(() => show('processing'), SESSION_REFRESH_MS);
+  const timer = setInterval(() => void show('processing'), SESSION_REFRESH_MS);
   try {
     // If it throws, it goes on later, or in another process.
     await work();

@@ -162,12 +162,12 @@ export class Messages extends Queries {
       where ${ofMessage(key)} and state = 'unsent' and thread_ts = ${key.thread_ts} and user_id = ${person}`);
   }
 
-  /** The messages that other sent ones of the thread are about, of up to three: null for one that is about none. */
+  /** The messages that other sent ones of the thread are about, of up to 20: null for one that is about none. */
   async aboutsOfSent({ workspace, channel, thread_ts, ts }: Message): Promise<(SlackTs | null)[]> {
     const rows = await this.rows(sql<{ about: SlackTs | null }>`
       select content -> 'about' ->> 'ts' as about from messages
       where ${inThread({ workspace, channel, thread_ts })} and (${isReply} or ts = ${thread_ts})
-        and state = 'sent' and ts <> ${ts} limit 3`);
+        and state = 'sent' and ts <> ${ts} limit 20`);
     return rows.map(({ about }) => about);
   }
 

@@ -44,6 +44,16 @@ describe.concurrent('of the messages before a mention, the agent gets', () => {
     expect(scene.sentToAgent('what was asked at first?').fileIds.flat()).toHaveLength(1);
   });
 
+  test('the one that the thread began with, also where the newest are long', async () => {
+    const channel = scene.channel();
+    const root = begin(channel, 'which buffer for run 10?');
+    for (let count = 1; count <= 6; count += 1)
+      scene.reply(channel, root, `talk ${count} ${'so '.repeat(3_000)}`, { person: grace });
+    const prompt = await promptOf(channel, root, 'which run was it?');
+    expect(prompt).toContain('(quoted: the first message and the newest 2, those between left out;');
+    expect(prompt).toContain('which buffer for run 10?');
+  });
+
   test('all but the one that somebody asked about before', async () => {
     const channel = scene.channel();
     const root = begin(channel, 'the plates of Monday');
@@ -63,6 +73,26 @@ describe.concurrent('of the messages before a mention, the agent gets', () => {
     expect(prompt).not.toContain('the odd well');
     expect(await promptOf(channel, root, 'and now?')).not.toContain('the plates of Monday');
   });
+});
+
+test('after a question about one message, the agent gets nothing that it has or that is for others', async () => {
+  const channel = scene.channel();
+  const root = begin(channel, 'the plates of Tuesday');
+  const { ada: person } = scene;
+  await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: root.ts });
+  await scene.until('the form is open', () => slack.modal(person)?.callbackId === 'start');
+  await slack.submitView(person, { question: 'whose plates?' });
+  const asked = await scene.until('it is asked', () =>
+    scene.replies(channel, root).find(({ text }) => text.includes('whose plates?')),
+  );
+  await scene.finished(channel, asked);
+  scene.reply(channel, root, `<@${person.id}> between us`, { person: grace });
+  await slack.settled();
+  const files = [{ name: 'tuesday.csv', mime: 'text/csv', bytes: 'well\nB7\n' }];
+  await scene.finished(channel, scene.reply(channel, root, scene.mention, { files }));
+  const prompt = await promptOf(channel, root, 'what is in the table?');
+  expect(prompt).toContain('what is in the table?');
+  expect(prompt).not.toMatch(/between us|files: tuesday/);
 });
 
 test('of the tasks before one that was lost, the agent gets the first question and the newest messages', async () => {
@@ -98,4 +128,26 @@ test('a question goes without what was said before it, and says so, where Slack 
   expect(prompt).toContain('“What was said here before” was left out');
   expect(prompt).not.toContain('plates');
   expect(scene.shown(channel, root)).toContain("Slack doesn't let me read it.");
+});
+
+test('the beginning of a thread with three questions about messages goes along once', async () => {
+  const mary = slack.createPerson({ name: 'mary' });
+  const channel = scene.channel();
+  slack.invite(channel, undefined, mary);
+  const root = begin(channel, 'the plates of Friday');
+  const people = [scene.ada, grace, mary];
+  const odd = people.map((_, index) => scene.reply(channel, root, `odd ${index}`, { person: grace }));
+  for (const [index, person] of people.entries()) {
+    await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: odd[index]?.ts ?? '' });
+    await scene.until('the form is open', () => slack.modal(person)?.callbackId === 'start');
+  }
+  for (const [index, person] of people.entries()) {
+    await slack.submitView(person, { question: `is it odd, ${index}?` });
+    const asked = await scene.until('it is asked', () =>
+      scene.replies(channel, root).find(({ text }) => text.includes(`is it odd, ${index}?`)),
+    );
+    await scene.finished(channel, asked);
+  }
+  expect(await promptOf(channel, root, 'and the first?')).toContain('the plates of Friday');
+  expect(await promptOf(channel, root, 'and the second?')).not.toContain('the plates of Friday');
 });

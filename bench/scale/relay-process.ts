@@ -37,7 +37,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     SLACK_APP_TOKEN: 'xapp-none',
     SLACK_API_URL: where.slackApiUrl,
     AGENT_BASE_URL: where.agentUrl,
-    AGENT_API_KEY: 'one for each workspace',
+    AGENT_API_KEY: 'one-for-each-workspace',
     PRIVATE_HOSTS: '127.0.0.1',
     // All of a workspace's replies are one person's.
     TURNS_PER_HOUR_PERSON: '0',

@@ -6,16 +6,19 @@ import { readConfig } from '../../src/config.ts';
 import { HealthServer } from '../../src/operate/http-server.ts';
 import { ScriptedSlack } from '../support/scripted-slack.ts';
 
-test('a start without Slack says that it still tries, and then what to check', async () => {
-  const slack = await new ScriptedSlack().start();
-  onTestFinished(() => slack.stop());
-  const config = readConfig({
+const configWith = (slackApiUrl: string) =>
+  readConfig({
     SLACK_BOT_TOKEN: 'xoxb-1',
     SLACK_APP_TOKEN: 'xapp-1',
-    SLACK_API_URL: slack.apiUrl,
+    SLACK_API_URL: slackApiUrl,
     AGENT_BASE_URL: 'https://agent.example/v1',
     AGENT_API_KEY: 'key',
   });
+
+test('a start without Slack says that it still tries, and then what to check', async () => {
+  const slack = await new ScriptedSlack().start();
+  onTestFinished(() => slack.stop());
+  const config = configWith(slack.apiUrl);
   const { promise: silent, resolve: onSilent } = Promise.withResolvers<ServerResponse>();
   slack.on('auth.test', (_call, _request, response) => {
     onSilent(response);
@@ -37,13 +40,7 @@ test("a whole organisation's token is refused with what to do", async () => {
   slack.on('auth.test', {
     body: { ok: true, team_id: null, user_id: 'U1', bot_id: 'B1', is_enterprise_install: true },
   });
-  const config = readConfig({
-    SLACK_BOT_TOKEN: 'xoxb-1',
-    SLACK_APP_TOKEN: 'xapp-1',
-    SLACK_API_URL: slack.apiUrl,
-    AGENT_BASE_URL: 'https://agent.example/v1',
-    AGENT_API_KEY: 'key',
-  });
+  const config = configWith(slack.apiUrl);
   const refused = identifyBot(config, pino({ level: 'silent' }));
   await expect(refused).rejects.toThrow(/SLACK_BOT_TOKEN.*organisation installs the app by OAuth/s);
 });

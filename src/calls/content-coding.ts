@@ -22,8 +22,9 @@ const DECODERS: Readonly<Record<string, () => Decoder>> = {
 /**
  * Decompresses a body as its header `content-encoding` says, no faster than it is read: a reader that stops at its limit
  * is safe. Names of no compression, as storages keep them (`aws-chunked`), are left out. A file that is compressed itself
- * stays so, as its type, its name, the `path` of its address or its `sizeBytes` tell: storages mark a `.gz` like that, too.
- * A body breaks that is not what the header says. `wasCompressed`: its length and ranges are those of the compressed bytes.
+ * stays so: storages mark a `.gz` like that, too. Its type tells, or its `name` (by default that of its `path`), or its
+ * `sizeBytes`, if the address has no `path` or one of a compressed file. A body breaks that is not what the header says.
+ * `wasCompressed`: its length and ranges are those of the compressed bytes.
  */
 export function decodeBody(
   body: Readable,

@@ -131,10 +131,13 @@ function showSuccess(
 ): void {
   const id = (team ?? enterprise)?.id ?? '';
   const [url, text] = team
-    ? [`app_redirect?app=${appId}&team=${id}`, 'Open it in Slack']
-    : [`manage/${id}/integrations/profile/${appId}/workspaces/add`, 'Add it to workspaces'];
+    ? [`https://slack.com/app_redirect?app=${appId}&team=${id}`, 'Open it in Slack']
+    : [
+        `https://app.slack.com/manage/${id}/integrations/profile/${appId}/workspaces/add`,
+        'Add it to workspaces',
+      ];
   const isLinked = [appId, id].every((one) => /^[A-Z0-9]+$/.test(one));
-  const next = isLinked ? `<a href="https://${team ? '' : 'app.'}slack.com/${url}">${text}</a>` : text;
+  const next = isLinked ? `<a href="${url}">${text}</a>` : text;
   sendPage(response, 200, 'Taskthread is installed', `${next}, invite it to a channel, and mention it there`);
 }
 

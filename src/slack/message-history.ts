@@ -88,9 +88,8 @@ export interface NewestMessages {
 
 interface OwnPostRequest extends Omit<HistoryRequest, 'oldest' | 'latest'> {
   key: string;
+  /** The turn's known posts, if the post may be a stream. */
   streamsExcept?: ReadonlySet<string> | undefined;
-  /** The ts after which such a stream began. */
-  streamsAfter?: string | undefined;
   /** When the bot was first about to send it. */
   intendedAt: Date;
 }
@@ -122,15 +121,13 @@ export class MessageHistory {
     this.isDistributed = isDistributed;
   }
 
-  /** The bot's post with this key, if Slack has it; with `streamsExcept` also a stream other than these, which has no key. */
+  /** The bot's post with this key, if Slack has it; with `streamsExcept` also a stream below the first of these, which has no key. */
   async findOwnPost(request: OwnPostRequest): Promise<{ ts: string } | undefined> {
     const oldest = `${Math.floor(request.intendedAt.getTime() / 1000) - CLOCK_SKEW_S}.000000`;
     for await (const message of this.messages({ ...request, oldest })) {
       const { ts, files } = message;
       const key = postKeyOf(message);
-      const isNew =
-        request.streamsExcept?.has(ts) === false && Number(ts) > Number(request.streamsAfter ?? 0);
-      const isStream = key === undefined && files === undefined && isNew;
+      const isStream = key === undefined && files === undefined && isNewAmong(request.streamsExcept, ts);
       if (this.#isOurs(message) && (key === request.key || isStream)) return { ts };
     }
     return undefined;
@@ -227,4 +224,10 @@ function methodFor({ threadTs }: HistoryRequest) {
 
 function postKeyOf(message: ThreadMessage): unknown {
   return message.metadata?.event_type === METADATA_TYPE ? message.metadata.event_payload?.key : undefined;
+}
+
+/** Whether a ts is not among these and, if there are any, comes after the first of them. */
+function isNewAmong(known: ReadonlySet<string> | undefined, ts: string): boolean {
+  if (known === undefined || known.has(ts)) return false;
+  return known.size === 0 || [...known].some((other) => Number(other) < Number(ts));
 }

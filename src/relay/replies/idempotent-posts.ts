@@ -304,8 +304,7 @@ export class IdempotentPosts {
     const known = new Set([...this.#posts.values()].flatMap(({ ts }) => ts ?? []));
     const query = { channel, key, intendedAt, guard: lease, signal: lease.signal };
     // A stream carries no key: the one that is not known is the post. Those above the turn's first post are of other turns.
-    const [streamsAfter] = [...known].sort((a, b) => Number(a) - Number(b));
-    const thread = { threadTs, streamsExcept: post.is_stream ? known : undefined, streamsAfter };
+    const thread = { threadTs, streamsExcept: post.is_stream ? known : undefined };
     return readBack.findOwnPost({ ...query, ...thread }).catch(async (error: unknown) => {
       // If its thread was deleted before it arrived, the post stands in the channel, where nobody expects it.
       const stray = error instanceof MessageGoneError ? await readBack.findOwnPost(query) : undefined;

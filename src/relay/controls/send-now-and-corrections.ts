@@ -97,8 +97,9 @@ export async function tellOfLateEdit(
   if (turn === undefined) return;
   const hasEnded = hasSettled(turn); // With or without a reply.
   if (outcome.change === 'deletion' && hasEnded) return; // Nothing is left to stop.
+  const ended = turn.outcome === 'completed' ? strings.editedAfterAnswer : strings.editedAfterEnd;
   const edited = hasEnded
-    ? noteWithButtons(strings.editedAfterAnswer, ['correct'], message.ts)
+    ? noteWithButtons(ended, ['correct'], message.ts)
     : noteWithButtons(strings.editedAfterSending, ['send_instead', 'correct'], message.ts);
   const note =
     outcome.change === 'edit' ? edited : noteWithButtons(strings.deletedAfterSending, ['stop'], turn.id);

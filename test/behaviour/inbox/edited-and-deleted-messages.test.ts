@@ -206,6 +206,17 @@ describe.concurrent('a changed message', () => {
     );
   });
 
+  test('that was stopped is not said to be answered once it is edited', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'one to stop\n/slow 9000');
+    const reply = await scene.messageWithButton(channel, root, 'stop');
+    await slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
+    await scene.finished(channel, root);
+    slack.edit(channel.id, root.ts, `${scene.mention} one to send again`);
+    const note = await scene.until('the note is there', () => slack.ephemerals(scene.ada, channel)[0]);
+    expect(note.text).toBe('The agent no longer works on the old version. Send the new one?');
+  });
+
   test('is not sent as a correction that waits once it is deleted', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'one to correct');

@@ -26,7 +26,7 @@ import { ReplyMemory } from '../relay/runtime/reply-memory.ts';
 import { followUpJobs } from '../relay/turns/later-results.ts';
 import { reminderJobs } from '../relay/turns/reminders.ts';
 import { TurnRunner, turnJobs } from '../relay/turns/turn-runner.ts';
-import { JOB_KIND, Jobs } from '../store/jobs/jobs.ts';
+import { JOB_KIND } from '../store/jobs/jobs.ts';
 import type { MessageKey } from '../store/schema.ts';
 import type { AppContext, Storage } from './storage.ts';
 import type { Workspaces } from './workspaces.ts';
@@ -54,8 +54,8 @@ export function createTurns(
     log,
     settings,
     workspace,
-    enqueue: async (trx, { workspace: id, channel, thread_ts }) => {
-      await new Jobs(trx).want({ workspace: id, kind: JOB_KIND.turn, channel, thread_ts, key: '' });
+    enqueue: async (within, { workspace: id, channel, thread_ts }) => {
+      await within.jobs.want({ workspace: id, kind: JOB_KIND.turn, channel, thread_ts, key: '' });
       setTimeout(() => jobs.runDue(), COMMIT_DELAY_MS);
     },
     rendering: new RenderQueue(),

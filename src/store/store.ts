@@ -80,8 +80,8 @@ export class Store extends Queries {
   }
 
   /** Runs `work` in one transaction, which an error rolls back. */
-  async transaction<T>(work: (store: Store, trx: Transaction<Tables>) => Promise<T>): Promise<T> {
-    return this.db.transaction().execute((trx) => work(this.within(trx), trx));
+  async transaction<T>(work: (store: Store) => Promise<T>): Promise<T> {
+    return this.db.transaction().execute((trx) => work(this.within(trx)));
   }
 
   /** The same queries inside a transaction. */

@@ -162,7 +162,7 @@ export function questionPosts(deps: RelayDeps): JobKind {
     const { step: _, ...content } = start.content;
     const thread = { workspace, channel, thread_ts: start.thread_ts ?? ts };
     const refused = await refusedTurn(deps.store, start);
-    await deps.store.transaction(async (store, trx) => {
+    await deps.store.transaction(async (store) => {
       await store.threads.lock(thread);
       if (!(await store.taskStarts.finish(start, ts))) return;
       await store.threads.adopt(thread, { account_id: deps.accountOf(workspace), user_id, ts });
@@ -171,7 +171,7 @@ export function questionPosts(deps: RelayDeps): JobKind {
       const again = refused && { revises_turn_id: refused.id };
       const row = { thread_ts: thread.thread_ts, said_ts, user_id, content, edited_ts: null, ...again };
       if (await store.messages.add({ workspace, channel, ts }, { ...row, state: 'waiting' }))
-        await deps.enqueue(trx, thread);
+        await deps.enqueue(store, thread);
       const first = await firstTurn(store, start);
       if (first !== undefined) await wantLinkBack(store, first, start, ts);
     });

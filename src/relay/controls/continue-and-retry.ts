@@ -1,7 +1,6 @@
-import type { Transaction } from 'kysely';
 import { replacementRequest } from '../../render/messages/checked-sources.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { Tables, Turn } from '../../store/schema.ts';
+import type { Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { NewMessage } from '../../store/threads/messages.ts';
 import { isOver } from '../../store/threads/turn-phase.ts';
@@ -72,7 +71,7 @@ async function claimAndSend(
   const claim = control === 'replace_sources' ? 'sources_message_ts' : 'button_message_ts';
   const known = await permittedTurn(deps, press, control);
   if (typeof known === 'string') return known;
-  const outcome = await deps.store.transaction(async (store, trx) => {
+  const outcome = await deps.store.transaction(async (store) => {
     // The thread is locked before the turn, in the order of a stop.
     await store.threads.lock(known);
     const turn = await store.turns.get(press.workspace, press.turnId);
@@ -81,7 +80,7 @@ async function claimAndSend(
     if (message === 'unknown' || 'late' in message) return message;
     if (!(await store.turns.claimButton(turn, claim, press.ts))) return 'over';
     await recordAudit?.(turn, store);
-    await addPressedMessage(deps, { store, trx }, turn, press, message);
+    await addPressedMessage(deps, store, turn, press, message);
     return 'done';
   });
   if (outcome === 'unknown') return outcome;
@@ -104,12 +103,12 @@ async function claimAndSend(
 /** Adds a message of the person who pressed to the turn's thread; its `ts` is that of the press. */
 export async function addPressedMessage(
   deps: Pick<RelayDeps, 'enqueue'>,
-  { store, trx }: { store: Store; trx: Transaction<Tables> },
+  store: Store,
   { workspace, channel, thread_ts }: Turn,
   { ts, person: user_id }: Pick<TurnPress, 'ts' | 'person'>,
   message: ButtonMessage,
 ): Promise<void> {
   const row = { said_ts: null, edited_ts: null, ...message, user_id, thread_ts, state: 'waiting' } as const;
   await store.messages.add({ workspace, channel, ts }, row);
-  await deps.enqueue(trx, { workspace, channel, thread_ts });
+  await deps.enqueue(store, { workspace, channel, thread_ts });
 }

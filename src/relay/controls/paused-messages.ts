@@ -73,10 +73,10 @@ const NOT_UPDATED = 'could not update the notice of a paused thread';
 async function endPauseIfOnly(deps: RelayDeps, thread: ThreadKey, message: MessageKey): Promise<void> {
   const turnId = await deps.store.pausedThreads.pausedBy(thread);
   if (turnId === undefined) return;
-  const ended = await deps.store.transaction(async ({ threads, pausedThreads }, trx) => {
-    await threads.lock(thread);
-    const isEnded = await pausedThreads.resumeIfNothingElseWaits(thread, turnId, message.ts);
-    if (isEnded) await deps.enqueue(trx, thread);
+  const ended = await deps.store.transaction(async (store) => {
+    await store.threads.lock(thread);
+    const isEnded = await store.pausedThreads.resumeIfNothingElseWaits(thread, turnId, message.ts);
+    if (isEnded) await deps.enqueue(store, thread);
     return isEnded;
   });
   if (ended) await editNotice(deps, thread, turnId, async () => endedNotice(strings.nothingPaused));
@@ -113,11 +113,11 @@ async function endPause(
   if (typeof turn === 'string') return turn;
   const { channel, thread_ts } = turn;
   const thread = { workspace, channel, thread_ts };
-  const count = await deps.store.transaction(async (store, trx) => {
+  const count = await deps.store.transaction(async (store) => {
     await store.threads.lock(thread);
     if (!(await store.pausedThreads.resume(thread, turnId))) return 'over';
     const waiting = await store.pausedThreads.waitingMessages(thread);
-    if (control === 'send_paused') await deps.enqueue(trx, thread);
+    if (control === 'send_paused') await deps.enqueue(store, thread);
     else for (const message of waiting) await store.messages.withdraw(message);
     const details = { control, messages: waiting.length };
     await store.audit.add({ ...thread, kind: 'stop', user_id: person, turn_id: turnId, details });

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Transaction } from 'kysely';
 import { timeLimit, valueIf } from '../../calls/retries-and-waits.ts';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { Message, MessageKey, Tables, ThreadKey, Turn } from '../../store/schema.ts';
+import type { Message, MessageKey, ThreadKey, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { hasSettled } from '../../store/threads/turn-phase.ts';
 import { accessDenialUnder } from '../access/access-policy.ts';
@@ -116,8 +115,8 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
   if (!(await mayUseControl(deps, useOnTurn(turn, press.person, 'correct')))) return 'refused';
   if (await store.earlyEdits.isDeleted(key)) return NOTHING_TO_SEND;
   const isBusy = (await store.turns.open(turn)) !== undefined;
-  const [sent] = await store.transaction((within, trx) =>
-    addCorrection(deps, { store: within, trx }, turn, press, { is_urgent: false }),
+  const [sent] = await store.transaction((within) =>
+    addCorrection(deps, within, turn, press, { is_urgent: false }),
   );
   // Another press has sent these words, or they are no longer kept.
   if (sent === undefined) {
@@ -135,7 +134,7 @@ const NOTHING_TO_SEND: PressAnswer = { outcome: 'over', told: strings.sendNowToo
 /** Adds a message with a sent one's newest words. Returns its key; [] if they were sent, or none are kept. */
 async function addCorrection(
   deps: RelayDeps,
-  { store, trx }: { store: Store; trx: Transaction<Tables> },
+  store: Store,
   turn: Turn,
   press: MessagePress,
   urgency: { is_urgent: boolean },
@@ -146,7 +145,7 @@ async function addCorrection(
   await store.threads.lock(turn);
   const edit = await store.earlyEdits.claim(key, ts);
   if (edit?.content == null) return [];
-  await addPressedMessage(deps, { store, trx }, turn, press, {
+  await addPressedMessage(deps, store, turn, press, {
     // Saved under the person who edited the message, so that erasing that person erases it too.
     content: { ...edit.content, isCorrection: true },
     edited_ts: edit.edited_ts,
@@ -172,10 +171,10 @@ export async function sendInstead(
   if (await store.earlyEdits.isDeleted(message)) return NOTHING_TO_SEND;
   if ((await resumeIfPaused(store, message, press, sendPaused)) === 'refused') return 'refused';
   const revised = await revisedTurnOf(store, message);
-  const sendNext = async (within: Store, trx: Transaction<Tables>) =>
+  const sendNext = async (within: Store) =>
     revised === undefined
       ? within.messages.makeUrgent(message)
-      : addCorrection(deps, { store: within, trx }, revised, press, { is_urgent: true });
+      : addCorrection(deps, within, revised, press, { is_urgent: true });
   const turn = revised ?? (await store.turns.running(message));
   const isAtWork = turn !== undefined && !hasSettled(turn);
   const stop = { ...press, control: 'send_instead', instead: sendNext };

@@ -1,9 +1,8 @@
-import type { Transaction } from 'kysely';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError, isBusy } from '../../agent/errors.ts';
 import { anySignal, valueIf } from '../../calls/retries-and-waits.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
-import type { MessageKey, Tables, Turn } from '../../store/schema.ts';
+import type { MessageKey, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { BACKGROUND_PART } from '../../store/threads/posts.ts';
 import { hasSettled, isOver } from '../../store/threads/turn-phase.ts';
@@ -31,7 +30,7 @@ export interface StopRequest extends ControlRequest {
   turn?: Turn;
   control?: string;
   /** Sends messages instead of a pause. If it returns none, they were sent or are gone: nothing is stopped. */
-  instead?: (store: Store, trx: Transaction<Tables>) => Promise<readonly MessageKey[]>;
+  instead?: (store: Store) => Promise<readonly MessageKey[]>;
 }
 
 /** Stops turns: records the stop, pauses what waits, tells the service. Any process may tell it once more. */
@@ -115,7 +114,7 @@ export class StopControl {
    */
   async #recordRequest(known: Turn, { person, ts, instead }: StopRequest, isBackground: boolean) {
     const { workspace, id, channel, thread_ts } = known;
-    return this.#deps.store.transaction(async (store, trx) => {
+    return this.#deps.store.transaction(async (store) => {
       await store.threads.lock(known);
       const recorded = await store.stopRequests.record(
         { workspace, turn_id: id, user_id: person, ts },
@@ -123,7 +122,7 @@ export class StopControl {
         { isBackground, sendsWaiting: instead !== undefined },
       );
       // Also after somebody else's stop: these messages go next.
-      const sent = recorded && (await instead?.(store, trx));
+      const sent = recorded && (await instead?.(store));
       // Another press has sent them, or they are gone: the stop must not be recorded either.
       if (sent?.length === 0) throw new Interruption('taken_over');
       // The thread's notice about background work, or its reminder, changes at once.

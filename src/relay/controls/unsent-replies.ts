@@ -70,9 +70,9 @@ async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlO
     return { outcome: 'refused', replacement: { text: await refusalTold(deps, press, { why }), blocks: [] } };
   }
   const key = { ...thread, ts: press.messageTs };
-  const isSent = await deps.store.transaction(async (store, trx) => {
+  const isSent = await deps.store.transaction(async (store) => {
     if (!(await store.messages.sendAfterAll(key, press.person))) return false;
-    await deps.enqueue(trx, thread);
+    await deps.enqueue(store, thread);
     return true;
   });
   if (!isSent) return 'over';

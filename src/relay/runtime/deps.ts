@@ -1,4 +1,3 @@
-import type { Transaction } from 'kysely';
 import type { Logger } from 'pino';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
@@ -18,7 +17,7 @@ import { RateLimitedClient, RateLimiter, rateLimitTable } from '../../slack/rate
 import { type Installation, SlackClient, type SlackClientOptions } from '../../slack/slack-client.ts';
 import { Views } from '../../slack/views.ts';
 import { WorkflowExecutions } from '../../slack/workflow-executions.ts';
-import type { AllowedUsers, ListenMode, Tables, TaskControl, ThreadKey, Turn } from '../../store/schema.ts';
+import type { AllowedUsers, ListenMode, TaskControl, ThreadKey, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TurnLimits } from '../../store/threads/turn-usage.ts';
 import type { ReadRate } from './agent-read-budget.ts';
@@ -101,8 +100,8 @@ export interface RelayDeps {
   readonly settings: RelaySettings;
   /** Undefined if the app is no longer installed. */
   workspace(id: string): WorkspaceClient | undefined;
-  /** Asks for the job of the thread's turns, within a transaction. */
-  enqueue: (trx: Transaction<Tables>, thread: ThreadKey) => Promise<void>;
+  /** Asks for the job of the thread's turns, with the store of a transaction. */
+  enqueue: (within: Store, thread: ThreadKey) => Promise<void>;
   readonly rendering: RenderQueue;
   readonly replyMemory: ReplyMemory;
   /** The client of a service account. Throws AccountGone (an AgentNotFoundError) if another account replaced it. */

@@ -154,7 +154,7 @@ test('freezing waits while somebody is erased whose instructions it quotes, and 
     .values({ ...place, instructions, changed_by: 'U1' })
     .execute();
   const quoting = { ...content, instructions_set_by: 'U3', quoted_ids: ['U3'] };
-  const [erasing, freezing] = await store.transaction(async (_, trx) => {
+  const [erasing, freezing] = await store.transaction(async ({ db: trx }) => {
     const waiters = async () => {
       await sql`select pg_stat_clear_snapshot()`.execute(trx);
       const { rows } = await sql<{ count: number }>`
@@ -321,12 +321,12 @@ test('a turn is not finished while another process is about to pause its thread'
 
 test('the steps before the end of a turn write into no index of the turns', async () => {
   const { turn, message } = await begun();
-  const changed = await store.transaction(async (within, trx) => {
+  const changed = await store.transaction(async (within) => {
     // What this connection has not reported yet counts, too.
     const count = async () => {
       const { rows } = await sql<{ all: number; inPlace: number }>`
         select pg_stat_get_xact_tuples_updated('turns'::regclass)::int as all,
-          pg_stat_get_xact_tuples_hot_updated('turns'::regclass)::int as "inPlace"`.execute(trx);
+          pg_stat_get_xact_tuples_hot_updated('turns'::regclass)::int as "inPlace"`.execute(within.db);
       return rows[0] ?? { all: 0, inPlace: 0 };
     };
     const before = await count();

@@ -37,21 +37,15 @@ export async function refusalTold(
   refusal: Refusal,
   about: 'message' | 'form' = 'message',
 ): Promise<string> {
-  const { channel } = place;
-  const isSettable = channel !== WHOLE_WORKSPACE && !isDirectChannel(channel);
-  return refusalSentence(refusal, about, isSettable ? await settingsBy(deps, place) : 'admins');
-}
-
-function refusalSentence(refusal: Refusal, about: 'message' | 'form', letIn: 'admins' | 'channel'): string {
   if (refusal.why === 'limit') return strings.quotaReached(refusal.exceeded);
   if (refusal.why === 'unread') return strings.messageUnread;
   if (isClosing(refusal.why)) return strings.closedPlaces[refusal.why];
   if (refusal.why === 'outsider' || refusal.why === 'hidden') return strings.controlRefused[refusal.why];
-  const [unknown, notAllowed] =
-    about === 'message'
-      ? [strings.personUnknown, strings.notAllowed[letIn]]
-      : [strings.controlRefused.unknown, strings.noAccess[letIn]];
-  return refusal.why === 'unknown' ? unknown : notAllowed;
+  const isForm = about === 'form';
+  if (refusal.why === 'unknown') return isForm ? strings.controlRefused.unknown : strings.personUnknown;
+  const isSettable = place.channel !== WHOLE_WORKSPACE && !isDirectChannel(place.channel);
+  const letIn = isSettable ? await settingsBy(deps, place) : 'admins';
+  return isForm ? strings.noAccess[letIn] : strings.notAllowed[letIn];
 }
 
 /** A refusal's details in the audit trail. */

@@ -11,7 +11,7 @@ import type { ThreadWork } from '../runtime/deps.ts';
 import { TAKEN_EMOJI } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { withRetry } from '../runtime/retry-and-giving-up.ts';
-import { Interruption, isInterruption, TurnEnded, unsendableMessageOf } from '../runtime/turn-exceptions.ts';
+import { Interruption, isInterruption, TurnEnded } from '../runtime/turn-exceptions.ts';
 import { TurnRow } from '../runtime/turn-row.ts';
 import { isEmptyMessage } from '../sending/empty-message.ts';
 import { nextAllowedMessage } from '../sending/next-message.ts';
@@ -143,7 +143,7 @@ export class PassingOn {
       return 'used_up';
     }
     if (!(error instanceof TurnEnded)) throw error;
-    const unsendable = unsendableMessageOf(error);
+    const { unsendable } = error.more;
     if (unsendable !== undefined) {
       await this.#refuse(row, unsendable, error);
       return 'open';

@@ -53,8 +53,3 @@ export class TurnEnded extends Error {
     this.more = more;
   }
 }
-
-/** The message as it was read, if the turn ended because nothing of it is sent; else undefined. */
-export function unsendableMessageOf(error: unknown): WholeMessage | undefined {
-  return error instanceof TurnEnded ? error.more.unsendable : undefined;
-}

@@ -21,7 +21,7 @@ import type { ReadReply } from '../replies/reply-blocks.ts';
 import { postResults } from '../replies/result-posts.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import { ThreadGivenUp } from '../runtime/retry-and-giving-up.ts';
-import { TurnEnded, unsendableMessageOf } from '../runtime/turn-exceptions.ts';
+import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { closeIfUnchanged, closeMessage, requeueMessage } from '../sending/unsent-message.ts';
 import { postBackgroundNotice } from './background-work.ts';
 import { cancelRunInDoubt } from './run-cancellation.ts';
@@ -82,7 +82,7 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   if (end.outcome === 'refused' || end.outcome === 'abandoned')
     deps.log.error({ err: error, turn: turn.id }, 'an error ended the turn');
   await cancelRunInDoubt(context, (step) => context.withRetry(step));
-  const unsendable = unsendableMessageOf(error);
+  const unsendable = error instanceof TurnEnded ? error.more.unsendable : undefined;
   // Closed before the thread offers **Try again**: a process that takes over must not send the message, too.
   if (unsendable === undefined) await closeMessage(deps, turn);
   if (end.sentence === null) {

@@ -17,8 +17,6 @@ export class SilenceDetector {
   #isWorking = true;
   #changedAt = performance.now();
   #isSilent = false;
-  /** How many silences there have been, which names each. */
-  #silences = 0;
   /** What the agent had written (its fingerprint) when it last got a message. */
   #writtenWhenPassedOn = '';
 
@@ -38,7 +36,6 @@ export class SilenceDetector {
     const silentMs = silentAfterMs(this.#waiting, limits);
     if (!this.#isWorking || this.#isSilent || this.#quietMs <= silentMs) return 'same';
     this.#isSilent = true;
-    this.#silences += 1;
     return { silentMs, waiting: this.#waiting };
   }
 
@@ -79,7 +76,7 @@ export class SilenceDetector {
   /** Names the pause for a message: a silence, a question, or `passOnMs` of quiet; undefined without one. */
   pauseAfter(passOnMs: number): string | undefined {
     if (!this.#isWorking) return undefined;
-    if (this.#isSilent) return `silence ${this.#silences}`;
+    if (this.#isSilent) return `silence since ${this.#changedAt}`;
     if (this.#waiting === 'question') return `question ${this.#fingerprint}`;
     const isQuiet = this.#waiting === undefined && this.#quietMs > passOnMs;
     return isQuiet ? `pause ${this.#fingerprint}` : undefined;

@@ -1,6 +1,7 @@
 import { within } from '../../calls/retries-and-waits.ts';
 import { answerText } from '../../render/messages/answer-text.ts';
 import { compareAnswers } from '../../render/messages/compared-tables.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
@@ -12,14 +13,16 @@ import type { TurnContext } from './turn-context.ts';
 const COMPARISON_TIMEOUT_MS = 15_000;
 
 /**
- * Compares an answer with that of the earlier thread whose question a form asked again here. Undefined if the
- * question or its files differ or are not kept, if the earlier answer is not completed and whole in its thread,
+ * A note that compares an answer with that of the earlier thread whose question a form asked again here. None if
+ * the question or its files differ or are not kept, if the earlier answer is not completed and whole in its thread,
  * if there are no numbers to compare, or after 15 s. Throws AgentError, SlackError, StoreError.
  */
-export async function compareWithEarlier(context: TurnContext, reply: ReadReply) {
+export async function compareWithEarlier(context: TurnContext, reply: ReadReply): Promise<string[]> {
   const earlier = await earlierTurnOfQuestion(context.deps.store, context.turn);
-  if (earlier === undefined) return undefined;
-  return within(COMPARISON_TIMEOUT_MS, compareAnswersOf(context, earlier, reply), undefined);
+  if (earlier === undefined) return [];
+  const comparing = compareAnswersOf(context, earlier, reply);
+  const compared = await within(COMPARISON_TIMEOUT_MS, comparing, undefined);
+  return compared === undefined ? [] : [strings.comparedWithEarlier(compared)];
 }
 
 /** The completed turn of this channel whose question a form asked again, if words and files are the same. */

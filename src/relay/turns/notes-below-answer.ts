@@ -5,7 +5,6 @@ import { valueIf } from '../../calls/retries-and-waits.ts';
 import type { ReplyPhase } from '../../render/messages/reply-message.ts';
 import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
-import type { ReadReply } from '../replies/reply-blocks.ts';
 import type { SettledReply } from '../replies/reply-reader.ts';
 import { resentTurn } from '../sending/resent-message.ts';
 import { compareWithEarlier } from './answer-comparison.ts';
@@ -39,7 +38,7 @@ export async function notesBelowAnswer(
   const isAnswer = isAnswerPhase(phase);
   // Only a form can ask the question of an earlier thread again.
   const isComparable = isFromForm && phase === 'done';
-  const notes = isComparable ? await readOptional(context, () => comparison(context, reply)) : [];
+  const notes = isComparable ? await readOptional(context, () => compareWithEarlier(context, reply)) : [];
   notes.push(...(await otherTaskNote(context, resendsTurnId)));
   // A channel's first answer introduces the bot; the note counts as posted from then on.
   const isFirst = isAnswer && (await deps.store.channels.claimNotice(turn, 'introduction'));
@@ -76,11 +75,6 @@ async function readOptional(context: TurnContext, read: () => Promise<string[]>)
     deps.log.warn({ err: error, turn: turn.id }, 'could not read the notes below an answer');
     return [];
   }
-}
-
-async function comparison(context: TurnContext, reply: ReadReply): Promise<string[]> {
-  const compared = await compareWithEarlier(context, reply);
-  return compared === undefined ? [] : [strings.comparedWithEarlier(compared)];
 }
 
 /** What the service itself wrote below the answer. Reviews are left out: they are posted by themselves. */

@@ -65,19 +65,13 @@ export function parseTable(raw: unknown): ParsedTable | undefined {
   const rows = tableSchema.safeParse(raw).data?.rows.filter((row) => row.length > 0) ?? [];
   if (rows.length === 0) return undefined;
   const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
-  return { kind: 'table', rows, columns, firstRows: () => firstRowsOf(raw, rows) };
-}
-
-/** The first rows of tables, by their blocks: a message is read many times. */
-const parsedRows = new WeakMap<object, ParsedInline[][][]>();
-
-function firstRowsOf(raw: unknown, rows: readonly unknown[][]): ParsedInline[][][] {
-  const block = Object(raw);
-  const known = parsedRows.get(block);
-  if (known !== undefined) return known;
-  const parsed = rows.slice(0, MAX_ROWS_IN_TEXT).map((row) => row.map(parseCell));
-  parsedRows.set(block, parsed);
-  return parsed;
+  // Once: a message is read many times.
+  let parsed: ParsedInline[][][] | undefined;
+  const firstRows = () => {
+    parsed ??= rows.slice(0, MAX_ROWS_IN_TEXT).map((row) => row.map(parseCell));
+    return parsed;
+  };
+  return { kind: 'table', rows, columns, firstRows };
 }
 
 /** The cells of all rows. Lets others work meanwhile. */

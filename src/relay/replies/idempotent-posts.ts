@@ -239,12 +239,6 @@ export class IdempotentPosts {
     return posted !== undefined;
   }
 
-  /** Looks for a part that an earlier attempt may have posted, and forgets it if absent. Posts nothing. */
-  async findUnknown(part: string): Promise<void> {
-    const sendNothing = async () => undefined;
-    await this.sendOnce(part, sendNothing);
-  }
-
   /** Records the intent of a call that leaves now, unless the intent that began the turn still counts. */
   async #intend(part: string, key: string, isStream: boolean): Promise<void> {
     const isRecorded = part === replyPart(0) && (await this.#firstIntent?.use());

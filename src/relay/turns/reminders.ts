@@ -53,7 +53,8 @@ async function remindOrTakeBack(work: ThreadWork, wait: PersonWait): Promise<Job
 /** Deletes the reminder, if one may be there. Records the end of a wait that began: it never opens again. */
 async function takeBack({ store }: RelayDeps, wait: PersonWait, posts: IdempotentPosts): Promise<void> {
   if (wait.reminder !== null) {
-    await posts.findUnknown(REMINDER_PART);
+    // Posts nothing, but looks for what an earlier attempt may have posted.
+    await posts.sendOnce(REMINDER_PART, async () => undefined);
     await posts.removeAll(REMINDER_PART);
   }
   if (!wait.is_open && wait.waits_for !== null) await store.personWaits.end(wait, wait.waits_for);

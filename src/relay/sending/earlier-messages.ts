@@ -82,7 +82,7 @@ function withRoot(
   const [root, ...replies] = messages;
   const most = deps.settings.maxTranscriptMessages;
   const hasRoot = root?.ts === thread_ts && root.files.length + blocksOf(root).length > 0;
-  if (!hasRoot || most < 2 || messages.length <= most || missing === 'later') return { messages, missing };
+  if (!hasRoot || messages.length <= most || missing === 'later') return { messages, missing };
   return { messages: [root, ...replies.slice(1 - most)], missing: 'between' };
 }
 
@@ -113,7 +113,7 @@ async function readNewest(
   { channel, thread_ts: threadTs }: Message,
   range: Pick<Parameters<typeof workspace.readBack.newestBefore>[0], 'oldest' | 'before' | 'isWanted'>,
 ): Promise<NewestMessages> {
-  const count = Math.max(1, deps.settings.maxTranscriptMessages);
+  const { maxTranscriptMessages: count } = deps.settings;
   return workspace.readBack.newestBefore({ channel, threadTs, ...range, count, signal: lease.signal });
 }
 

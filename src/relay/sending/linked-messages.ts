@@ -130,7 +130,7 @@ async function readReplies(
   signal: AbortSignal,
 ): Promise<NewestMessages | undefined> {
   // A distributed app may read once a minute: it does without the replies.
-  if (count === 0 || readBack.isDistributed || settings.maxTranscriptMessages === 0) return undefined;
+  if (count === 0 || readBack.isDistributed) return undefined;
   const range = { oldest: ts, before: question.ts, count: settings.maxTranscriptMessages };
   return await readBack.newestBefore({ channel, threadTs: ts, ...range, isWanted: () => true, signal });
 }

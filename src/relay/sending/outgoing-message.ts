@@ -177,7 +177,8 @@ async function composeMessage(
   read: Pick<OutgoingMessage, 'message' | 'resent' | 'links'>,
 ): Promise<Omit<OutgoingMessage, 'freshUntil' | 'revision'>> {
   const { deps, workspace } = work;
-  const { supportedTaskOptions: taskOptions, maxTranscriptCharacters: maxCharacters } = deps.settings;
+  const { supportedTaskOptions: taskOptions } = deps.settings;
+  const { maxTranscriptMessages: maxMessages, maxTranscriptCharacters: maxCharacters } = deps.settings;
   const botUserId = workspace.bot.userId;
   const scope = { people: workspace.people, channel: read.message.channel };
   const pointed = await readPointedMessages(work, thread, read);
@@ -190,7 +191,7 @@ async function composeMessage(
   const items = await sharedItemsOf(scope, pointed.withFiles);
   const composed = { ...read, title, choices, unsentTs, quotedIds, items };
   if (others.length === 0 || asked.asksInOtherWords) return { ...composed, text, notes };
-  const quotation = quotationOf(read.message, pointed, { names, botUserId, maxCharacters });
+  const quotation = quotationOf(read.message, pointed, { names, botUserId, maxMessages, maxCharacters });
   const allNotes = [...notes, ...quotation.cutNotes];
   return { ...composed, text: withQuotation(quotation.text, text), notes: allNotes };
 }
@@ -229,13 +230,12 @@ function inWordsOf(about: ParsedMessage, asker: string, reading: ReadingOptions)
 /** Quotes earlier and linked messages; notes which of those that the writer pointed at were cut. */
 function quotationOf(
   { content }: WholeMessage,
-  { before, linked, missing, maxMessages }: PointedMessages,
-  { maxCharacters, ...reading }: ReadingOptions & { maxCharacters: number },
+  { before, linked, missing }: PointedMessages,
+  options: Parameters<typeof quoteLinkedMessage>[1],
 ): { text: string; cutNotes: FileNote[] } {
-  const options = { ...reading, maxMessages };
-  const transcript = buildTranscript({ messages: before, missing, maxCharacters, ...options });
-  const share = Math.floor(maxCharacters / Math.max(1, linked.length));
-  const quotations = linked.map((one) => quoteLinkedMessage(one, { ...options, maxCharacters: share }));
+  const transcript = buildTranscript({ messages: before, missing, ...options });
+  const maxCharacters = Math.floor(options.maxCharacters / Math.max(1, linked.length));
+  const quotations = linked.map((one) => quoteLinkedMessage(one, { ...options, maxCharacters }));
   const cutLinks = linked.filter((_, index) => quotations[index]?.isCut).map(({ url }) => url);
   const isAboutCut = content?.about !== undefined && isCutShort(transcript);
   const cut = [...(isAboutCut ? [strings.messageAskedAbout] : []), ...cutLinks];
@@ -254,8 +254,6 @@ interface PointedMessages extends Pick<EarlierMessages, 'missing' | 'unsentTs'> 
   /** The one that it is about, or those before it in its thread: all that were read, to count them. */
   before: readonly ParsedMessage[];
   linked: LinkedMessages['read'];
-  /** How many of `before` are quoted at most, or of a linked message with its replies. */
-  maxMessages: number;
   /** Those of all whose files go along, without the files that are left out. */
   withFiles: readonly ParsedMessage[];
   /** On files left out, links that were not followed, and messages of which there is only a preview. */
@@ -272,12 +270,9 @@ async function readPointedMessages(
   const { maxTranscriptMessages } = work.deps.settings;
   const parts = message.parts.map(({ content }) => parseMessage(content ?? { text: '' }));
   const { messages, isBeginning, missing, unsentTs } = await readBefore(work, thread, read);
-  // The message that a question is about is quoted even if the settings allow no transcript.
-  const maxMessages = Math.max(maxTranscriptMessages, message.content?.about === undefined ? 0 : 1);
-  const newest = lastOf(messages, maxMessages);
+  const newest = messages.slice(-maxTranscriptMessages);
   // The linked message counts as one.
-  const mostReplies = maxTranscriptMessages - 1;
-  const ofLinks = links.read.flatMap((one) => [one.message, ...lastOf(one.replies, mostReplies)]);
+  const ofLinks = links.read.flatMap((one) => [one.message, ...one.replies.slice(1 - maxTranscriptMessages)]);
   const sentAlong = [...parts, ...newest, ...ofLinks];
   const numbered = await numberTables(work, message, parts, sentAlong);
   // A whole conversation may come before the agent's first message: only its newest files go along.
@@ -297,7 +292,7 @@ async function readPointedMessages(
     message: numbered(one.message),
     replies: one.replies.map(numbered),
   }));
-  return { own, more, before, missing, unsentTs, linked, maxMessages, withFiles, notes };
+  return { own, more, before, missing, unsentTs, linked, withFiles, notes };
 }
 
 /** The message that a message is about, or those before it; none before one that repeats another. */
@@ -329,10 +324,6 @@ async function numberTables(
     firstTable += tablesAmong(blocksOf(one)).length;
   }
   return (one) => numbered.get(one) ?? one;
-}
-
-function lastOf<T>(list: readonly T[], count: number): readonly T[] {
-  return count > 0 ? list.slice(-count) : [];
 }
 
 /** Notes on messages of which there is only Slack's preview, because no link to them was found in the words. */

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { alteredTables } from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
-// A large table must pass the limit of requests, too. What is asked about is quoted whatever the limit of transcripts.
+// A large table must pass the limit of requests, too.
 const scene = await openAppScene({
   transport: 'http',
   // A busy machine takes seconds to read the largest, and must not be sent it again and again meanwhile.
   slack: { ackTimeoutMs: 20_000, retryScale: 1 },
-  limits: { maxInlineBytes: 0, maxTranscriptMessages: 0 },
+  limits: { maxInlineBytes: 0 },
 });
 const { agent, slack } = scene;
 

@@ -3,15 +3,12 @@ import type { MoveProgress } from '../../store/channels-and-projects.ts';
 import { CHANNEL_LEVEL, JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Store } from '../../store/store.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
+import type { InboxEvent } from '../runtime/incoming-message.ts';
 import type { JobKind } from '../runtime/job-runner.ts';
 import { postJobNotice } from '../runtime/unknown-outcome.ts';
 
 /** Slack gives a channel another id. */
-export interface ChannelMove {
-  workspace: string;
-  from: string;
-  channel: string;
-}
+type ChannelMove = Omit<Extract<InboxEvent, { kind: 'move' }>, 'kind'>;
 
 /**
  * Moves all that is stored of a channel to its new id: a first part at once, which is all of most channels. A job does the

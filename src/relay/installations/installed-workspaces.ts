@@ -170,10 +170,7 @@ export class InstalledWorkspaces extends RefreshedRows<InstalledWorkspace> imple
     if (organisation === undefined || isOfOrganisation) return known;
     // In a shared channel Slack may name a workspace of the other organisation.
     const version = await this.#versionListing(organisation, workspace);
-    if (version === undefined) {
-      this.#deps.log.debug({ workspace, organisation }, 'a workspace does not belong to the organisation');
-      return undefined;
-    }
+    if (version === undefined) return undefined;
     if (known !== undefined) return known;
     const isAttached = await this.#deps.store.installations.attachWorkspace(workspace, organisation, version);
     // The installation has changed since: perhaps the workspace's access was revoked.
@@ -210,7 +207,8 @@ export class InstalledWorkspaces extends RefreshedRows<InstalledWorkspace> imple
         ? undefined
         : decryptTokens(this.#deps.keyring, installation_id, encrypted_tokens).bot.token;
     const known = this.#entries.get(row.workspace);
-    if (token !== undefined && known !== undefined && isSameBot(known.row, row)) {
+    const isSameBot = OF_BOT.every((column) => known?.row[column] === row[column]);
+    if (token !== undefined && known !== undefined && isSameBot) {
       known.row = row;
       if (known.token !== token) known.gate.accepted();
       known.token = token;
@@ -229,7 +227,6 @@ export class InstalledWorkspaces extends RefreshedRows<InstalledWorkspace> imple
       usedAt: 0,
     };
     this.#entries.set(row.workspace, entry);
-    this.#deps.log.debug({ workspace: row.workspace }, 'serving a workspace');
   }
 
   #remove(id: string): void {
@@ -242,13 +239,8 @@ export class InstalledWorkspaces extends RefreshedRows<InstalledWorkspace> imple
   }
 }
 
-function isSameBot(one: InstalledWorkspace, other: InstalledWorkspace): boolean {
-  return (
-    one.installation_id === other.installation_id &&
-    one.bot_user_id === other.bot_user_id &&
-    one.bot_id === other.bot_id
-  );
-}
+/** What tells one installed bot from another. */
+const OF_BOT = ['installation_id', 'bot_user_id', 'bot_id'] as const;
 
 /** An installation that always has the newest known token. */
 function installationOf(row: InstalledWorkspace, currentToken: () => string | undefined): Installation {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** How soon calls are needed: `now` by default; after them `names` in texts, and last what people only `view`. */
-const NEEDS = { now: 0, names: 1, view: 2 };
+/** How soon calls are needed: `now` by default; then `names` in texts, what people only `view`, and last what is `missed`. */
+const NEEDS = { now: 0, names: 1, view: 2, missed: 3 };
 
 /** Who asks for what is being done, nobody if that is not said, and how soon they need it: the smaller, the sooner. */
 export interface Asking {

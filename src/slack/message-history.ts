@@ -3,7 +3,6 @@ import { countedListOf } from '../calls/json.ts';
 import type { LeaseGuard } from '../calls/retries-and-waits.ts';
 import { unreadableResponse } from './error-mapping.ts';
 import { nextPageSchema, optional, pagesOf, slackId, slackTs } from './field-schemas.ts';
-import type { Priority } from './permit-queue.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
 import { attachmentsSchema, METADATA_TYPE } from './slack-message.ts';
 
@@ -56,8 +55,6 @@ export interface HistoryRequest {
   latest?: string | undefined;
   guard?: LeaseGuard | undefined;
   signal?: AbortSignal | undefined;
-  /** The priority under the rate limit, if it is not the usual one. */
-  priority?: (() => Priority) | undefined;
 }
 
 export interface HistoryPage {
@@ -198,7 +195,7 @@ export class MessageHistory {
   }
 
   #pageCall(request: HistoryRequest & { cursor?: string | undefined }) {
-    const { channel, threadTs, oldest, latest, cursor, guard, signal, priority } = request;
+    const { channel, threadTs, oldest, latest, cursor, guard, signal } = request;
     const args = {
       channel,
       ts: threadTs,
@@ -209,7 +206,7 @@ export class MessageHistory {
       limit: this.isDistributed ? DISTRIBUTED_PAGE_SIZE : PAGE_SIZE,
       include_all_metadata: true,
     };
-    return [methodFor(request), args, { schema: pageSchema, guard, signal, priority }] as const;
+    return [methodFor(request), args, { schema: pageSchema, guard, signal }] as const;
   }
 
   #isOurs(message: ThreadMessage): boolean {

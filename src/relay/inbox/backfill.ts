@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { neededFor } from '../../calls/askers.ts';
 import * as strings from '../../render/strings/index.ts';
 import { MessageGoneError, SlackError } from '../../slack/errors.ts';
 import type { HistoryPage, ThreadMessage } from '../../slack/message-history.ts';
@@ -25,8 +26,6 @@ import { mayHaveMoved, transientFailure } from '../runtime/retry-and-giving-up.t
 import { postJobNotice } from '../runtime/unknown-outcome.ts';
 import type { Inbox } from './inbox.ts';
 
-/** Reading for a lost post, or for the messages before a question, goes first. */
-const LOWEST_PRIORITY = { order: 9, since: 0 };
 /** How long a page may wait for the rate limit (ms): a distributed app has one call a minute. */
 const MAX_PERMIT_WAIT_MS = 75_000;
 
@@ -171,9 +170,10 @@ async function readPage(
   const known = [...roots, ...(waiting === undefined ? [] : [waiting.oldest_ts])];
   const oldest = known.reduce((first, ts) => (isEarlierTs(ts, first) ? ts : first), since_ts);
   const latest = isSingle === true ? since_ts : undefined;
-  const request = { channel, threadTs, oldest, latest, cursor, signal, priority: () => LOWEST_PRIORITY };
+  const request = { channel, threadTs, oldest, latest, cursor, signal };
   try {
-    const page = await readBack.tryPage(request, MAX_PERMIT_WAIT_MS);
+    // Reading for a lost post, or for the messages before a question, goes first.
+    const page = await neededFor('missed', () => readBack.tryPage(request, MAX_PERMIT_WAIT_MS));
     const isHuman = async (id: string) => (await people.requirePerson(id, signal)).isHuman;
     return (
       page && {

@@ -46,20 +46,21 @@ export class PassingOn {
   #passing: Promise<void> | undefined;
   /** A message to pass on is being looked for: one that comes now is found by that look, or by the next one. */
   #isSeeking = false;
-  #isOver = false;
-  /** Aborted if the run stops or ends while a message is passed on: an unsent one then waits again. */
-  #passingAbort: AbortController | undefined;
+  /** Aborted once the run was stopped or has ended: an unsent message then waits again. */
+  readonly #end = new AbortController();
   passedOnCount = 0;
 
   constructor(work: ThreadWork, turn: TurnLocation, options: PassingOnOptions) {
     this.#work = work;
     this.#turn = turn;
     this.#options = options;
+    if (options.stopSignal.aborted) this.#cancel();
+    options.stopSignal.addEventListener('abort', this.#cancel);
   }
 
   /** Looks for a message to pass on, in a `pause` or as people ask. Returns whether a look is under way. */
   startNext(pause: string): boolean {
-    if (this.#hasEnded || this.#exhaustedPauses.includes(pause)) return false;
+    if (this.#end.signal.aborted || this.#exhaustedPauses.includes(pause)) return false;
     if (this.#passing !== undefined) return this.#isSeeking;
     this.#passing = this.#passOnInPause(pause).finally(() => {
       this.#passing = undefined;
@@ -70,12 +71,8 @@ export class PassingOn {
   /** Passes a message on, and no other in this pause. If that fails, logs it: the message's turn comes next. */
   async #passOnInPause(pause: string): Promise<void> {
     const { lease, deps } = this.#work;
-    const { stopSignal } = this.#options;
-    const abort = new AbortController();
-    this.#passingAbort = abort;
-    stopSignal.addEventListener('abort', this.#cancel);
     try {
-      if ((await this.#passOnNext(abort.signal)) === 'used_up') this.#exhaust(pause);
+      if ((await this.#passOnNext()) === 'used_up') this.#exhaust(pause);
     } catch (error) {
       // Whoever has the thread next goes on with it.
       if (isInterruption(error, 'hand_over') || lease.signal.aborted) return;
@@ -84,34 +81,25 @@ export class PassingOn {
       deps.log.warn({ err: error, turn: this.#turn.id }, failure);
       // Their notes say that the messages wait again: people may ask once more.
       await this.#endUrgency().catch(() => undefined);
-    } finally {
-      stopSignal.removeEventListener('abort', this.#cancel);
-      this.#passingAbort = undefined;
     }
   }
 
   /** Passes nothing more on. Waits for the step under way, so that two turns never send the same message. */
   async stop(): Promise<void> {
-    this.#isOver = true;
     this.#cancel();
     await this.#passing;
   }
 
-  readonly #cancel = (): void => this.#passingAbort?.abort(new Interruption('not_accepting'));
-
-  /** The run was stopped or has ended. */
-  get #hasEnded(): boolean {
-    return this.#isOver || this.#options.stopSignal.aborted;
-  }
+  readonly #cancel = (): void => this.#end.abort(new Interruption('not_accepting'));
 
   /** Passes a message on. `used_up`: no other in the same pause. `open`: none was found, or it ended unsent. */
-  async #passOnNext(signal: AbortSignal): Promise<'used_up' | 'open'> {
+  async #passOnNext(): Promise<'used_up' | 'open'> {
     this.#isSeeking = true;
     const turn = await this.#nextTurn().finally(() => {
       this.#isSeeking = false;
     });
     if (turn === undefined) return 'open';
-    const sending = this.#sending(turn, signal);
+    const sending = this.#sending(turn);
     // Read before the call: the run may go on before the service answers the call.
     const before = this.#options.progress();
     try {
@@ -168,7 +156,7 @@ export class PassingOn {
 
   async #requeueAndShow(turn: Turn): Promise<void> {
     const isWaiting = await requeueMessage(this.#work.deps, turn);
-    if (!isWaiting || this.#hasEnded) return;
+    if (!isWaiting || this.#end.signal.aborted) return;
     this.#options.onRequeued();
     await this.#endUrgency();
   }
@@ -192,7 +180,7 @@ export class PassingOn {
   /** Lets messages that were to be sent now wait like others. */
   async #endUrgency(): Promise<void> {
     // After a stop or the run's end, the thread's next turns take urgent messages first.
-    if (this.#hasEnded) return;
+    if (this.#end.signal.aborted) return;
     await this.#work.deps.store.messages.endUrgency(this.#turn);
   }
 
@@ -211,8 +199,9 @@ export class PassingOn {
   }
 
   /** What a sender of the turn's message needs. Without `state`: the run's reply does not show its uploads. */
-  #sending(turn: Turn, stopSignal: AbortSignal): SendingTurn {
+  #sending(turn: Turn): SendingTurn {
     const { deps, workspace, lease } = this.#work;
+    const { signal: stopSignal } = this.#end;
     const retrying = { about: { turn: turn.id }, wake: stopSignal };
     // While the service takes no message, the step ends instead of trying again: the message waits.
     const retry: SendingTurn['withRetry'] = (step) =>

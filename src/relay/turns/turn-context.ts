@@ -40,7 +40,7 @@ export class TurnContext implements ThreadWork {
   isJobDone = false;
   /** What the turn began with, as long as its message is unsent. Undefined if an earlier attempt began it. */
   begun: BegunWork | undefined;
-  /** The part of the thread that is kept for hours, as it was when the turn began or its message was sent. */
+  /** The part of the thread that is kept for hours, as it was when its message was sent. */
   #thread: Pick<Thread, 'participant_ids' | 'task_model'> | undefined;
   readonly row: TurnRow;
   readonly #stopController = new AbortController();
@@ -59,7 +59,6 @@ export class TurnContext implements ThreadWork {
     this.lease = lease;
     this.job = job;
     this.begun = begun;
-    this.#keepThread(begun?.thread);
     this.row = new TurnRow(this, turn, (step) => this.reply.posts.recordWith(step));
     const { waits_since: waitsSince, waits_for: wait } = turn;
     this.#wait = waitsSince === null || wait === PLAN_WAIT ? undefined : (wait ?? undefined);
@@ -118,14 +117,10 @@ export class TurnContext implements ThreadWork {
 
   /** Takes note that the turn's message is at the service, in this thread's task. */
   onSent(thread: Thread): void {
-    this.#keepThread(thread);
+    this.#thread = { participant_ids: thread.participant_ids, task_model: thread.task_model };
     this.begun = undefined;
     const { task_id: taskId } = this.turn;
     if (taskId !== null) this.#task = { account_id: thread.account_id, taskId };
-  }
-
-  #keepThread(thread: Thread | undefined): void {
-    this.#thread = thread && { participant_ids: thread.participant_ids, task_model: thread.task_model };
   }
 
   /** What it takes to work on the thread's task. Throws if the thread has no task yet. */

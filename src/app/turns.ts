@@ -140,7 +140,6 @@ export function relaySettings(
       groupMessages: config.GROUP_MESSAGES,
     },
     allowedUsers: config.ALLOWED_USERS,
-    noInstructions: whyNoInstructions(config),
     keepsTexts: config.SECRET_KEY !== undefined,
     listenMode: config.LISTEN_MODE,
     allowedBots: config.ALLOWED_BOTS,
@@ -151,11 +150,6 @@ export function relaySettings(
       atOnceWorkspace: limits.atOnceWorkspace,
     },
   };
-}
-
-function whyNoInstructions({ SECRET_KEY, AGENT_SKILL }: Config): 'key' | 'skill' | undefined {
-  if (AGENT_SKILL !== undefined) return 'skill';
-  return SECRET_KEY === undefined ? 'key' : undefined;
 }
 
 /** Messages an hour: workspaces that install the app themselves must not use up the operator's key. */

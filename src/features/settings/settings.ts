@@ -193,7 +193,7 @@ export interface SettingsInPlace {
 /** What the operator has set, for where neither the channel nor the workspace has. */
 export type OperatorSettings = Pick<
   RelaySettings,
-  'listenMode' | 'allowedUsers' | 'allowedBots' | 'taskControl' | 'noInstructions' | 'keepsTexts' | 'answers'
+  'listenMode' | 'allowedUsers' | 'allowedBots' | 'taskControl' | 'skill' | 'keepsTexts' | 'answers'
 >;
 
 /**
@@ -238,7 +238,10 @@ export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
   instructions: {
     ...signedTextSetting(strings.settings.instructions, { maxLength: 2_000 }),
     scopes: ['channel'],
-    missing: ({ noInstructions: why }) => why && strings.noInstructions[why],
+    missing: ({ skill, keepsTexts }) => {
+      if (skill !== undefined) return strings.noInstructions.skill;
+      return keepsTexts ? undefined : strings.noInstructions.key;
+    },
   },
   prompts: {
     ...promptsSetting(strings.settings.prompts, { maxLength: 3_000 }),

@@ -252,7 +252,7 @@ export function startForm(deps: RelayDeps) {
 
   async function instructionsOf(workspace: string, channel: string) {
     const { instructions } = await deps.store.settings.get(workspace, channel);
-    if (deps.settings.noInstructions !== undefined || !instructions?.text) return undefined;
+    if (deps.settings.skill !== undefined || !instructions?.text) return undefined;
     return { ...instructions, channel };
   }
 

@@ -73,8 +73,6 @@ export interface RelaySettings extends RelayLimits {
   answers: AnswerLimits;
   /** Whose messages are accepted, unless a channel has its own setting. */
   allowedUsers: AllowedUsers;
-  /** Why no channel has standing instructions: no key encrypts them, or each message runs a skill; undefined if they may. */
-  noInstructions: 'key' | 'skill' | undefined;
   /** A key encrypts the texts that people set. */
   keepsTexts: boolean;
   /** Which replies in threads that people began are for the agent, unless a workspace or channel says so. */

@@ -28,7 +28,7 @@ const operator = {
   allowedUsers: 'members',
   allowedBots: [],
   taskControl: 'admins',
-  noInstructions: undefined,
+  skill: undefined,
   keepsTexts: true,
   answers: EVERYWHERE,
 } as const;
@@ -235,8 +235,9 @@ describe('the form with settings', () => {
 
   test('says why a channel can have no standing instructions, and then changes none', () => {
     const set = { channel: settings, workspace: settings };
+    const limits = { key: { keepsTexts: false }, skill: { skill: 'pathways' } };
     for (const why of ['key', 'skill'] as const) {
-      const blocks = settingInputs('channel', set, { ...operator, noInstructions: why });
+      const blocks = settingInputs('channel', set, { ...operator, ...limits[why] });
       expect(checkBlocks(createModal('Settings', blocks).blocks, 'modal')).toHaveLength(9);
       expect(JSON.stringify(blocks)).toContain(strings.noInstructions[why]);
       expect(JSON.stringify(blocks)).not.toContain('channel_instructions');

@@ -57,7 +57,7 @@ export async function startApp(
   telemetry.watch({
     stats: () => readStats(storage.database.kysely, WORKFLOW_STEP),
     messagesLeft: (begun) => messagesLeft(turns.deps.settings.quotas, begun),
-    largestFile: largestFile(turns.deps.settings.fileLimits),
+    largestFile: largestFile(turns.deps.settings),
     heldThreads: () => turns.jobs.count(JOB_KIND.turn),
     findTrouble,
     rejectedSettings: () => [

@@ -47,7 +47,7 @@ export async function offeredPrompts(
 export async function promptsToTry(deps: PromptDeps, place: PromptPlace): Promise<readonly OfferedPrompt[]> {
   const offered = await offeredPrompts(deps, place);
   if (offered.length > 0) return offered;
-  const takesFiles = deps.settings.fileLimits.maxMessageFiles > 0;
+  const takesFiles = deps.settings.maxMessageFiles > 0;
   return strings.prompts.list.filter(({ prompt }) => takesFiles || !/\battached\b/.test(prompt));
 }
 

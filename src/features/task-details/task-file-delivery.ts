@@ -65,7 +65,7 @@ export function taskFileDelivery(deps: RelayDeps) {
       const file = await agent.getFile(fileId);
       const { sizeBytes } = file;
       name = file.filename;
-      const { maxFileBytes: fileBytes } = deps.settings.fileLimits;
+      const { maxFileBytes: fileBytes } = deps.settings;
       // Slack wants to know it before the first byte.
       if (sizeBytes === null) return strings.fileNotSent(name);
       if (sizeBytes === 0) return strings.tasks.fileEmpty;

@@ -76,16 +76,17 @@ function countLately({ audit }: Pick<Store, 'audit'>, actor: WorkspaceActor, kin
 
 /** What the quotas still allow a person, or when they allow something again: messages, and the size of a file. Throws a StoreError. */
 export async function allowanceTold(
-  { store, settings: { quotas, fileLimits } }: Pick<RelayDeps, 'store' | 'settings'>,
+  { store, settings }: Pick<RelayDeps, 'store' | 'settings'>,
   { workspace, person }: WorkspaceActor,
 ): Promise<string> {
+  const { quotas } = settings;
   const used = await store.turnUsage.used(workspace, person, quotas, HOUR_MS);
   const begun = (limit: string) => used.find((one) => one.limit === limit)?.count ?? 0;
   const left = messagesLeft(quotas, { person: begun('hourPerson'), workspace: begun('hourWorkspace') });
   const exceeded = firstExceeded(used);
   const messages =
     exceeded === undefined ? strings.messageAllowance(left) : strings.quotaReached(exceeded, false);
-  return [messages, strings.fileAllowance(largestFile(fileLimits))].join(' ').trim();
+  return [messages, strings.fileAllowance(largestFile(settings))].join(' ').trim();
 }
 
 /** How many more messages the hourly quotas allow, after so many; without those that are not set. */

@@ -149,7 +149,7 @@ export class PassingOn {
     const { turn } = row;
     const fate = await closeIfUnchanged(deps, turn, messageAsRead);
     if (fate === 'changed') return void (await requeueMessage(deps, turn));
-    const lines = fileNoteLines(turn.file_notes ?? [], deps.settings.fileLimits);
+    const lines = fileNoteLines(turn.file_notes ?? [], deps.settings);
     if (fate === 'closed') notifyWriter(deps, messageAsRead, [sentence ?? '', ...lines].join('\n'));
     await row.write((rest) => deps.store.turns.finish(turn, fate === 'closed' ? outcome : fate, rest));
   }

@@ -73,7 +73,7 @@ interface ReplyKnowledge
 export class ReplyState {
   readonly #turnId: string;
   readonly #startedAt: number;
-  readonly #settings: { fileLimits: FileLimits };
+  readonly #limits: FileLimits;
   readonly #onChange: () => void;
   readonly #splitter = new AnswerSplitter();
   readonly silence = new SilenceDetector();
@@ -86,13 +86,13 @@ export class ReplyState {
 
   constructor(
     turn: Turn,
-    settings: { fileLimits: FileLimits; maxReplyMessages: number },
+    settings: FileLimits & { maxReplyMessages: number },
     onChange: () => void,
   ) {
     this.#turnId = turn.id;
     this.#awaitsFirstRead = isAtService(turn);
     this.#startedAt = turn.started_at.getTime();
-    this.#settings = settings;
+    this.#limits = settings;
     this.#onChange = onChange;
     this.#known = {
       phase: 'starting',
@@ -164,7 +164,7 @@ export class ReplyState {
   }
 
   setUploadProgress(files: readonly FileProgress[]): void {
-    const uploadLines = fileProgressLines(files, this.#settings.fileLimits);
+    const uploadLines = fileProgressLines(files, this.#limits);
     if (isDeepStrictEqual(uploadLines, this.#known.uploadLines)) return;
     this.update({ uploadLines, phase: 'uploading', sentence: fileProgressSentence(files) });
   }
@@ -289,7 +289,7 @@ export class ReplyState {
   #fileLines(): readonly string[] {
     const { uploadLines, fileNotes, passedOnFileNotes = [] } = this.#known;
     if (uploadLines.length > 0) return uploadLines;
-    return fileNoteLines([...fileNotes, ...passedOnFileNotes], this.#settings.fileLimits);
+    return fileNoteLines([...fileNotes, ...passedOnFileNotes], this.#limits);
   }
 
   /** Has the change shown, unless an earlier process may have shown more than is known here. */

@@ -54,15 +54,13 @@ export interface OfferedPrompt {
 }
 
 /** The relay's settings. */
-export interface RelaySettings extends RelayLimits {
+export interface RelaySettings extends RelayLimits, Pick<FileLimits, 'allowedTypes' | 'refusedTypes'> {
   /** Skill that every message runs. */
   skill: string | undefined;
   /** The operator's prompts, which are offered in every channel. */
   prompts: readonly OfferedPrompt[];
   /** What people can choose for a new task, beside its title and model. */
   supportedTaskOptions: SupportedTaskOptions;
-  /** Which of people's files are sent. */
-  fileLimits: FileLimits;
   /** Most bytes of files in the record of a task; 0 for none. */
   maxRecordBytes: number;
   /** Makes a link of ours, which outlasts the service's; undefined if such links are off. */

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { anySignal } from '../../calls/retries-and-waits.ts';
 import { freeName, storedName, UNNAMED_FILE } from '../../render/file-names.ts';
 import type { FileProgress } from '../../render/messages/file-lines.ts';
-import type { FileLimits, FileReason } from '../../render/strings/index.ts';
+import type { FileReason } from '../../render/strings/index.ts';
 import { capitalise, plainCsvLine } from '../../render/text-format.ts';
 import { externalLink, type SlackFile, slackFileName, unstoredKind } from '../../slack/downloadable-files.ts';
 import type { FileNote } from '../../store/schema.ts';
@@ -95,14 +95,12 @@ interface BatchItem {
 
 class AttachmentBatch {
   readonly #request: AttachmentsUploadRequest;
-  readonly #limits: FileLimits;
   readonly #signal: AbortSignal;
   readonly #items: readonly BatchItem[];
   #promisedBytes = 0;
 
   constructor(request: AttachmentsUploadRequest, signal: AbortSignal) {
     this.#request = request;
-    this.#limits = request.deps.settings.fileLimits;
     this.#signal = signal;
     this.#items = request.items.map((shared) => ({
       shared,
@@ -138,7 +136,7 @@ class AttachmentBatch {
   /** Uploads an item, or notes why it is left out. Throws errors that are not about the item, or may pass. */
   async #process(item: BatchItem, index: number): Promise<void> {
     const tried =
-      index < this.#limits.maxMessageFiles
+      index < this.#request.deps.settings.maxMessageFiles
         ? await this.#upload(item).catch((error: unknown) => this.#reasonFor(item, error))
         : ({ reason: 'too_many' } as const);
     const outcome = 'note' in tried ? tried : this.#omitted(item, tried);
@@ -174,7 +172,7 @@ class AttachmentBatch {
     if (typeof found === 'string') return { reason: found };
     const { source, remark } = searchedForAlteredCells(found);
     const { sizeBytes } = source;
-    const reason = reasonNotAllowed(source, this.#promisedBytes, this.#limits);
+    const reason = reasonNotAllowed(source, this.#promisedBytes, this.#request.deps.settings);
     if (reason !== undefined) return { reason };
     this.#promisedBytes += sizeBytes;
     const { name } = nameAndSize(item.shared);

@@ -82,7 +82,7 @@ export async function messageOfTurn(
 ): Promise<WholeMessage> {
   const [message, ...behind] = await deps.store.messages.ofTurn(turn);
   if (message === undefined) throw new TurnEnded('withdrawn', null);
-  const { supportedTaskOptions, fileLimits } = deps.settings;
+  const { supportedTaskOptions, maxMessageFiles, maxMessageBytes } = deps.settings;
   const mayGoAlong = ({ content, is_partial, sent_with_ts }: Message) => {
     // It goes along already: an earlier attempt has joined it with the message.
     if (sent_with_ts !== null) return true;
@@ -93,7 +93,7 @@ export async function messageOfTurn(
   const isWithinLimits = (count: number) => {
     const files = [message, ...behind.slice(0, count)].flatMap(({ content }) => filesOf(content ?? {}));
     const bytes = files.reduce((sum, { size = 0 }) => sum + size, 0);
-    return files.length <= fileLimits.maxMessageFiles && bytes <= fileLimits.maxMessageBytes;
+    return files.length <= maxMessageFiles && bytes <= maxMessageBytes;
   };
   const end = behind.findIndex((one, index) => !mayGoAlong(one) || !isWithinLimits(index + 1));
   return wholeMessage(message, end < 0 ? behind : behind.slice(0, end));

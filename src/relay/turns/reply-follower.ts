@@ -16,7 +16,7 @@ import { countTools, outcomeOfReply } from './turn-end.ts';
 
 /** What is known of a reply before it is followed. */
 export interface FollowedReply extends AskedMessage {
-  replyId: string | undefined;
+  replyId?: string | undefined;
 }
 
 /**

@@ -93,15 +93,14 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | 'an
   const { begun } = context;
   const channelSettings = await applyChannelSettings(context);
   const ownReply = await findOwnReply(context);
-  if (ownReply.kind === 'answered_by_run') return ownReply.kind;
+  if (ownReply === 'answered_by_run') return ownReply;
   // The only message that waits goes alone: what the turn began with is all that is to be read.
   const isAlone = begun?.message.waiting_count === 1;
   const arrived = isAlone ? wholeMessage(begun.message) : await messageOfTurn(context, context.turn);
   const message = await withRestIfEmpty(context, arrived);
   await endTurnIfEmpty(context, context.turn, message);
   const isFromForm = message.content?.choices !== undefined;
-  const replyId = ownReply.kind === 'found' ? ownReply.replyId : undefined;
-  const known: FollowedReply = { replyId, resendsTurnId: message.resends_turn_id, isFromForm };
+  const known: FollowedReply = { ...ownReply, resendsTurnId: message.resends_turn_id, isFromForm };
   if (isAtService(context.turn)) {
     await context.openReply();
     return known;
@@ -143,21 +142,21 @@ async function withRestIfEmpty(context: TurnContext, arrived: WholeMessage): Pro
   return seemsEmpty ? withOtherCopy(context, arrived) : arrived;
 }
 
-/** What answers a message: its own reply, or a run that got it. `not_sought`: `followReply` looks for it. */
-type OwnReply = { kind: 'not_sought' } | { kind: 'answered_by_run' } | { kind: 'found'; replyId: string };
-
-/** Looks for a passed-on message's own reply, for less time after a stop or if a later message waits. */
-async function findOwnReply(context: TurnContext): Promise<OwnReply> {
+/**
+ * Looks for the own reply of a message that was passed on, for less time after a stop or if a later message waits. {} of any
+ * other message: `followReply` looks for it.
+ */
+async function findOwnReply(context: TurnContext): Promise<{ replyId?: string } | 'answered_by_run'> {
   const { deps, turn, stopSignal } = context;
-  if (!seeksOwnReply(turn)) return { kind: 'not_sought' };
+  if (!seeksOwnReply(turn)) return {};
   // Without a task there is nowhere to look: `followReply` then ends the turn.
-  if ((await context.thread()).task_id === null) return { kind: 'not_sought' };
+  if ((await context.thread()).task_id === null) return {};
   const message = await context.answeredMessage();
   const mustBeginSoon = async () => stopSignal.aborted || (await deps.store.messages.hasLater(turn));
   const settledMs = async () =>
     (await mustBeginSoon()) ? SETTLED_TASK_SHORT_MS : deps.settings.settledTaskMs;
   const replyId = await context.withRetry(() => findReply(message, settledMs));
-  return replyId === undefined ? { kind: 'answered_by_run' } : { kind: 'found', replyId };
+  return replyId === undefined ? 'answered_by_run' : { replyId };
 }
 
 /** Says in the reply which instructions a task's first message had, or that its skill left them out. */

@@ -4,11 +4,7 @@ import { AgentClient } from '../../agent/agent-client.ts';
 import type { AgentClientOptions } from '../../agent/client-options.ts';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import { ResponseMemory, WORKSPACES_RESPONSE_BYTES } from '../../agent/response-limits.ts';
-import {
-  OPERATOR_UPLOAD_MEMORY_BYTES,
-  UploadMemory,
-  WORKSPACES_UPLOAD_MEMORY_BYTES,
-} from '../../agent/upload-parts.ts';
+import { UploadMemory, WORKSPACES_UPLOAD_MEMORY_BYTES } from '../../agent/upload-parts.ts';
 import type { CredentialGate } from '../../calls/credential-gate.ts';
 import type { AccountRow } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -58,11 +54,10 @@ export class ServiceAccounts extends RefreshedRows<AccountRow> {
   constructor(deps: ServiceAccountsDeps) {
     super();
     const { defaultCredentials, clientOptions } = deps;
-    const uploadMemory = clientOptions.uploadMemory ?? new UploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);
     this.#deps = deps;
     this.#defaultClient =
       defaultCredentials &&
-      createServiceClient(defaultCredentials, { ...clientOptions, uploadMemory }, deps.keyGateFor(undefined));
+      createServiceClient(defaultCredentials, clientOptions, deps.keyGateFor(undefined));
   }
 
   /** The account for a workspace's new threads. If its own account has lost its key, no other account replaces it. */

@@ -145,11 +145,7 @@ function isAddressedToBot({ bot }: WorkspaceClient, message: Message): boolean {
 }
 
 /** That the bot does not answer in a place, and where it does. Throws a StoreError. */
-async function closedNotice(
-  deps: Pick<RelayDeps, 'store' | 'settings'>,
-  workspace: string,
-  sentence: string,
-): Promise<RenderedMessage> {
+async function closedNotice(deps: RelayDeps, workspace: string, sentence: string): Promise<RenderedMessage> {
   const where = await openPlaces(deps, workspace);
   const below = where === '' ? [] : [mrkdwnContextBlock(where)];
   return { text: sentence, blocks: [sectionBlock(sentence), ...below] };
@@ -157,7 +153,7 @@ async function closedNotice(
 
 /** Tells a person who writes to the bot where it does not answer, once in each place. Throws a StoreError or a SlackError. */
 export async function tellIfClosed(
-  deps: Pick<RelayDeps, 'store' | 'settings' | 'workspace' | 'log'>,
+  deps: RelayDeps,
   outcome: InboxOutcome,
   { workspace, channel, person, ts }: ChannelActor & { ts: string },
 ): Promise<void> {

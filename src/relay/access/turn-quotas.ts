@@ -44,10 +44,7 @@ export async function beginTurnOrRefuse(
 }
 
 /** Whether a person has changed settings so often in the last hour that they must wait. Throws a StoreError. */
-export async function isSettingTooOften(
-  store: Pick<Store, 'audit'>,
-  actor: WorkspaceActor,
-): Promise<boolean> {
+export async function isSettingTooOften(store: Store, actor: WorkspaceActor): Promise<boolean> {
   return (await countLately(store, actor, 'setting')) >= MAX_AN_HOUR;
 }
 
@@ -56,7 +53,7 @@ export async function isSettingTooOften(
  * time counts. Throws a StoreError.
  */
 export async function filesRefusal(
-  store: Pick<Store, 'audit'>,
+  store: Store,
   { person, workspace, channel, thread_ts }: ThreadKey & WorkspaceActor,
   control: string,
 ): Promise<string | undefined> {
@@ -69,7 +66,7 @@ export async function filesRefusal(
   return (await countLately(store, actor, 'files')) > MAX_AN_HOUR ? tooOften : undefined;
 }
 
-function countLately({ audit }: Pick<Store, 'audit'>, actor: WorkspaceActor, kind: 'setting' | 'files') {
+function countLately({ audit }: Store, actor: WorkspaceActor, kind: 'setting' | 'files') {
   const since = new Date(Date.now() - HOUR_MS);
   return audit.countOf(kind, { workspace: actor.workspace, user_id: actor.person }, since);
 }

@@ -95,7 +95,7 @@ async function updatePausedNotice(deps: NoticeDeps, key: MessageKey): Promise<vo
 }
 
 /** What someone reads whose message waits behind a stop; undefined if its thread is not paused. */
-export async function noteIfPaused(deps: NoticeDeps, thread: ThreadKey): Promise<string | undefined> {
+export async function noteIfPaused(deps: RelayDeps, thread: ThreadKey): Promise<string | undefined> {
   const id = await deps.store.pausedThreads.pausedBy(thread);
   if (id === undefined) return undefined;
   return strings.waitsBehindStop(await stopRequesterName(deps, { ...thread, id }));

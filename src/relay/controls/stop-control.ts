@@ -158,20 +158,16 @@ export class StopControl {
 }
 
 /** Sends a recorded stop that the service does not know yet. A refusal is final. Throws other AgentErrors. */
-export async function sendStop(
-  { store, log, agent: agentOf }: Pick<RelayDeps, 'store' | 'log' | 'agent'>,
-  turn: Turn,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function sendStop(deps: RelayDeps, turn: Turn, signal?: AbortSignal): Promise<void> {
   const force = turn.force_stop_requested_at !== null && turn.force_stop_sent_at === null;
   const isOpen = turn.stop_requested_at !== null && (turn.stop_sent_at === null || force);
   // A turn with no message at the service yet stops itself, before it sends the message or right after.
   if (!isOpen || turn.user_message_id === null) return;
   const sent = { messageId: turn.user_message_id, replyId: turn.assistant_message_id };
-  const thread = await store.threads.getOrThrow(turn);
+  const thread = await deps.store.threads.getOrThrow(turn);
   const taskId = taskIdOf(turn, thread);
   if (taskId === null) return;
-  const agent = agentOf(thread.account_id);
+  const agent = deps.agent(thread.account_id);
   try {
     await cancelAtService(agent, taskId, sent, { force, signal });
   } catch (error) {
@@ -179,10 +175,10 @@ export async function sendStop(
     if (!(error instanceof AgentNotFoundError || isBusy(error))) {
       const isRefusal = error instanceof AgentError && transientFailure(error) === undefined;
       if (!isRefusal || signal?.aborted === true) throw error;
-      log.warn({ err: error, turn: turn.id }, 'the service refused to stop a turn');
+      deps.log.warn({ err: error, turn: turn.id }, 'the service refused to stop a turn');
     }
   }
-  await store.stopRequests.markSent(turn, force ? 'forced' : 'graceful');
+  await deps.store.stopRequests.markSent(turn, force ? 'forced' : 'graceful');
 }
 
 /** Cancels a reply at work, or its task if forced. Without one: the task, unless a later message has it. */

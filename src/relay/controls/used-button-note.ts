@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type ShownMessage, withButtonUsed } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { ButtonClaim, Message, Turn } from '../../store/schema.ts';
+import type { ButtonClaim, Message, Turn, TurnId } from '../../store/schema.ts';
 import { hasSettled } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { actorName } from '../reading/display-names.ts';
@@ -26,7 +26,7 @@ export const shownMessageSchema = z.looseObject({
  * still grows is left alone, because its turn shows the use. Throws a SlackError.
  */
 export async function showButtonUse(
-  deps: Pick<RelayDeps, 'store' | 'workspace'>,
+  deps: RelayDeps,
   turn: Turn,
   { ts, claim }: { ts: string; claim: ButtonClaim },
   message?: ShownMessage,
@@ -59,8 +59,8 @@ export async function showAskedAgain(deps: RelayDeps, turn: Turn): Promise<void>
 
 /** The sentence that says who used a turn's button that works once, and which; undefined if nobody has. */
 export async function buttonUse(
-  deps: Pick<RelayDeps, 'store' | 'workspace'>,
-  turn: Pick<Turn, 'workspace' | 'id'>,
+  deps: RelayDeps,
+  turn: TurnId,
   claim: ButtonClaim = 'button_message_ts',
 ): Promise<string | undefined> {
   const use = await pressedMessageOf(deps, turn, claim);
@@ -70,11 +70,7 @@ export async function buttonUse(
 }
 
 /** The `message` that a button of a turn made, if it is kept; undefined if nobody has used the button. */
-async function pressedMessageOf(
-  { store }: Pick<RelayDeps, 'store'>,
-  { workspace, id }: Pick<Turn, 'workspace' | 'id'>,
-  claim: ButtonClaim,
-) {
+async function pressedMessageOf({ store }: RelayDeps, { workspace, id }: TurnId, claim: ButtonClaim) {
   const turn = await store.turns.get(workspace, id);
   const ts = turn?.[claim];
   return turn && ts ? { message: await store.messages.get({ ...messageKeyOf(turn), ts }) } : undefined;

@@ -1,7 +1,7 @@
 import { neededFor } from '../../calls/askers.ts';
 import { toSpacedLine } from '../../render/text-format.ts';
 import type { SlackDirectory } from '../../slack/directory.ts';
-import type { Turn } from '../../store/schema.ts';
+import type { TurnId } from '../../store/schema.ts';
 import type { WorkspaceActor } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
@@ -14,19 +14,13 @@ export type DisplayNames = ReadonlyMap<string, string>;
 export const NO_NAMES: DisplayNames = new Map();
 
 /** The name of a person for a notice; '' if there is none, or the app is not installed there. */
-export async function actorName(
-  deps: Pick<RelayDeps, 'workspace'>,
-  { workspace, person }: WorkspaceActor,
-): Promise<string> {
+export async function actorName(deps: RelayDeps, { workspace, person }: WorkspaceActor): Promise<string> {
   if (person === '') return '';
   return (await deps.workspace(workspace)?.people.personName(person)) ?? '';
 }
 
 /** The name of the person who stopped a turn; '' if nobody did, or the record was erased. */
-export async function stopRequesterName(
-  deps: Pick<RelayDeps, 'store' | 'workspace'>,
-  { workspace, id }: Pick<Turn, 'workspace' | 'id'>,
-): Promise<string> {
+export async function stopRequesterName(deps: RelayDeps, { workspace, id }: TurnId): Promise<string> {
   const person = (await deps.store.turns.get(workspace, id))?.stop_requested_by ?? '';
   return actorName(deps, { workspace, person });
 }

@@ -76,10 +76,7 @@ export function wholeMessage(message: Message, others: readonly Message[] = []):
  * The message that a turn is about, with those behind it that can go along: without choices of their own, and
  * within the limits of one message. The others wait for a turn. Throws TurnEnded if the message is gone.
  */
-export async function messageOfTurn(
-  { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
-  turn: Turn,
-): Promise<WholeMessage> {
+export async function messageOfTurn({ deps, workspace }: ThreadWork, turn: Turn): Promise<WholeMessage> {
   const [message, ...behind] = await deps.store.messages.ofTurn(turn);
   if (message === undefined) throw new TurnEnded('withdrawn', null);
   const { supportedTaskOptions, maxMessageFiles, maxMessageBytes } = deps.settings;

@@ -18,10 +18,7 @@ export function unquotedPrompt({ prompt, instructions_length, quotation_length }
 }
 
 /** The turns whose message this one sends again, the latest first. */
-export async function resendChain(
-  { turns, messages }: Pick<Store, 'turns' | 'messages'>,
-  message: Message,
-): Promise<Turn[]> {
+export async function resendChain({ turns, messages }: Store, message: Message): Promise<Turn[]> {
   const resent: Turn[] = [];
   for (let id = message.resends_turn_id; id !== null; ) {
     const turn: Turn | undefined = await turns.get(message.workspace, id);

@@ -4,8 +4,8 @@ import type { Message } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { certainClosingAt, type PlaceDeps } from '../access/access-policy.ts';
 import { addresseeOf, listenTo } from '../reading/listening.ts';
-import { parseMessage } from '../reading/message-parser.ts';
-import { isSameAsWritten, mergedVersions, messageUpdate, withNewFiles } from '../reading/message-versions.ts';
+import { filesOf, parseMessage } from '../reading/message-parser.ts';
+import { isSameAsWritten, mergedVersions, messageUpdate, withoutFiles } from '../reading/message-versions.ts';
 import {
   type ChangedMessage,
   type InboxEvent,
@@ -134,8 +134,9 @@ async function offerCorrection(
   const merged = last === undefined ? version : mergedVersions(last, version);
   if (last === undefined ? isOld : isSameAsWritten(last.content, merged.content)) return { kind: 'known' };
   // The files went with the message.
-  const added = sent === undefined ? merged.content : withNewFiles(merged.content, sent);
-  const correction = { is_deletion: false, content: added, edited_ts: merged.edited_ts };
+  const sentFileIds = filesOf(sent ?? {}).map(({ id }) => id);
+  const content = withoutFiles(merged.content, sentFileIds);
+  const correction = { is_deletion: false, content, edited_ts: merged.edited_ts };
   await earlyEdits.record(known, correction, message.person);
   // The note on an edit just before sends this one.
   const isOffered = kept?.content != null && kept.sent_as_ts === null && kept.edited_ts !== null;

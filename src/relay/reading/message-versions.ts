@@ -69,13 +69,6 @@ function mergedFiles(known: unknown[] | undefined, other: unknown[] | undefined)
   return [...files.values()];
 }
 
-/** The version with those of its files alone that an earlier one lacks. */
-export function withNewFiles({ files, ...content }: MessageContent, earlier: MessageContent): MessageContent {
-  const known = new Set(filesOf(earlier).map(({ id }) => id));
-  const added = filesOf({ files }).filter(({ id }) => !known.has(id));
-  return added.length === 0 ? content : { ...content, files: added };
-}
-
 /** The content without these files. */
 export function withoutFiles({ files, ...content }: MessageContent, ids: readonly string[]): MessageContent {
   const own = filesOf({ files }).filter(({ id }) => !ids.includes(id));

@@ -63,8 +63,6 @@ export interface OutgoingMessage {
   links: LinkedMessages;
   /** Until when (`performance.now()`) what its links led to counts. */
   freshUntil: number;
-  /** Raised whenever it is composed anew: its files may be others then. */
-  revision: number;
 }
 
 /** A message with the others that go with it. */
@@ -146,7 +144,7 @@ async function readBack(
 
 /**
  * Reads a message as the agent is to get it. What is `known` of it stays unless it was edited or its links,
- * read again after `freshUntil`, lead to something else: then it is composed anew, with a higher `revision`.
+ * read again after `freshUntil`, lead to something else: then it is composed anew.
  */
 export async function readOutgoingMessage(
   work: ThreadWork,
@@ -163,8 +161,7 @@ export async function readOutgoingMessage(
   const freshUntil = links === NO_LINKS ? Number.POSITIVE_INFINITY : performance.now() + linkAgeMs(work);
   if (unedited !== undefined && isDeepStrictEqual(links, unedited.links))
     return { ...unedited, message, freshUntil };
-  const composed = await composeMessage(work, thread, { message, resent, links });
-  return { ...composed, freshUntil, revision: (known?.revision ?? 0) + 1 };
+  return { ...(await composeMessage(work, thread, { message, resent, links })), freshUntil };
 }
 
 /** What the agent gets: the message's words, below a quotation of those it is about, follows or links to. */
@@ -172,7 +169,7 @@ async function composeMessage(
   work: ThreadWork,
   thread: Thread,
   read: Pick<OutgoingMessage, 'message' | 'resent' | 'links'>,
-): Promise<Omit<OutgoingMessage, 'freshUntil' | 'revision'>> {
+): Promise<Omit<OutgoingMessage, 'freshUntil'>> {
   const { deps, workspace } = work;
   const { supportedTaskOptions: taskOptions } = deps.settings;
   const { maxTranscriptMessages: maxMessages, maxTranscriptCharacters: maxCharacters } = deps.settings;

@@ -173,11 +173,12 @@ export class Sender {
 
   /** Uploads a message's files and freezes it. If it changes before that, uploads its new files first. */
   async #freeze(taskId: string): Promise<OutgoingMessage> {
-    let uploaded: { revision: number; attachments: Attachments } | undefined;
+    let uploaded: (Pick<OutgoingMessage, 'items'> & { attachments: Attachments }) | undefined;
     for (;;) {
       const outgoing = await this.#beforeSending((thread) => this.#read(thread));
-      if (uploaded?.revision !== outgoing.revision) {
-        uploaded = { revision: outgoing.revision, attachments: await this.#uploadFiles(outgoing) };
+      // Composed anew, it may have other files.
+      if (uploaded?.items !== outgoing.items) {
+        uploaded = { items: outgoing.items, attachments: await this.#uploadFiles(outgoing) };
         // The message is read again: the upload may have taken long.
         continue;
       }

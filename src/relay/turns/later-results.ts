@@ -16,11 +16,6 @@ import { type OpenState, sayNobodyWatches, updateBackgroundNotices } from './bac
 const BACKOFF_FACTOR = 1.6;
 const MAX_BACKOFF_MULTIPLE = 120;
 
-/** The pause (ms) after so many checks; `firstMs` is the pause before the first check. */
-export function followUpPauseMs(checks: number, firstMs: number): number {
-  return firstMs * Math.min(MAX_BACKOFF_MULTIPLE, BACKOFF_FACTOR ** checks);
-}
-
 /** A thread's last turn, how often it was checked, when the checks end, and what its notice says. */
 const followUpSchema = z.object({
   turn_id: z.uuid(),
@@ -30,14 +25,15 @@ const followUpSchema = z.object({
 });
 type FollowUp = z.infer<typeof followUpSchema>;
 
-/** When the check after this one comes: by `ends_at` at the latest; `done` if that has passed. */
+/** When the check after this one comes: by `ends_at` at the latest; `done` if that has passed. `firstMs`: the first pause. */
 export function nextCheck(
   { checks, ends_at }: Pick<FollowUp, 'checks' | 'ends_at'>,
   firstMs: number,
   now: number,
 ): 'done' | { inMs: number } {
   const leftMs = ends_at.getTime() - now;
-  return leftMs <= 0 ? 'done' : { inMs: Math.min(leftMs, followUpPauseMs(checks + 1, firstMs)) };
+  const pauseMs = firstMs * Math.min(MAX_BACKOFF_MULTIPLE, BACKOFF_FACTOR ** (checks + 1));
+  return leftMs <= 0 ? 'done' : { inMs: Math.min(leftMs, pauseMs) };
 }
 
 /** A task at work in the background is checked after so many first pauses: every 30 s by default. */

@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
-import { followUpPauseMs, nextCheck } from '../../../src/relay/turns/later-results.ts';
+import { nextCheck } from '../../../src/relay/turns/later-results.ts';
 
 test('a task is checked at most twelve times in the hour after its answer, soon at first', () => {
+  const ends_at = new Date(3_600_000);
   const minutes: number[] = [];
-  let seconds = 0;
-  while (seconds < 3_600) {
-    // The last check is at the end of the hour.
-    seconds = Math.min(3_600, seconds + followUpPauseMs(minutes.length, 10_000) / 1_000);
-    minutes.push(Math.round(seconds / 6) / 10);
+  let now = 10_000;
+  for (let checks = 0; ; checks += 1) {
+    minutes.push(Math.round(now / 6_000) / 10);
+    const next = nextCheck({ checks, ends_at }, 10_000, now);
+    if (next === 'done') break;
+    now += next.inMs;
   }
   expect(minutes).toEqual([0.2, 0.4, 0.9, 1.5, 2.6, 4.4, 7.2, 11.7, 18.8, 30.3, 48.6, 60]);
 });

@@ -197,10 +197,7 @@ export interface ServiceClientOptions
 type ServiceClient = ReturnType<typeof createServiceClient>;
 
 /** An account's address and key. The key is read before each call. */
-export interface ServiceCredentials {
-  readonly baseUrl: string;
-  readonly apiKey: string;
-}
+export type ServiceCredentials = Pick<AgentClientOptions, 'baseUrl' | 'apiKey'>;
 
 /** The client of an account. Throws TypeError if its address or key is invalid. */
 function createServiceClient(

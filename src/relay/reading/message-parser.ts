@@ -4,6 +4,7 @@ import { fileName, type SlackFile, slackFileSchema } from '../../slack/downloada
 import { optional } from '../../slack/field-schemas.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import { attachmentsSchema, isSlackItself } from '../../slack/slack-message.ts';
+import type { WorkspaceClient } from '../runtime/deps.ts';
 import { parseEveryBlock, parseShown } from './block-parser.ts';
 import { namedFileSchema, transcriptBlocks } from './file-texts.ts';
 import { attachedInside, attachmentBlocks, attachmentName, isMessagePreview } from './message-attachments.ts';
@@ -96,10 +97,7 @@ export function filesOf(content: { files?: unknown[] | undefined }): SlackFile[]
 }
 
 /** Our own user in a workspace. */
-export interface BotIdentity {
-  readonly userId: string;
-  readonly botId: string;
-}
+export type BotIdentity = Readonly<WorkspaceClient['bot']>;
 
 /** Whom Slack names as the writer of a message that an app posted, perhaps with a person's own token. */
 function writerBehindApp(message: ThreadMessage, bot: BotIdentity): string | undefined {

@@ -8,7 +8,7 @@ import {
   SlackError,
   SlackLeaseError,
 } from '../../slack/errors.ts';
-import { FileNotShownError, type SharePlace } from '../../slack/file-uploads.ts';
+import { FileNotShownError, type SharePlace, type StagedFile } from '../../slack/file-uploads.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Post, TurnLocation } from '../../store/schema.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
@@ -26,13 +26,10 @@ import { asRendered, formSender } from './fallback-forms.ts';
 /** Attempts at a step before a file is left out. */
 const MAX_ATTEMPTS = 3;
 
-export interface FileToShare {
+export interface FileToShare extends Pick<StagedFile, 'name' | 'altText' | 'sizeBytes'> {
   part: string;
-  name: string;
   /** What the thread shows in place of the name. */
   title?: string;
-  altText?: string | undefined;
-  sizeBytes: number;
   /** Opens nothing before the first chunk is taken: Slack may refuse the file. */
   bytes: () => AsyncIterable<Uint8Array>;
 }

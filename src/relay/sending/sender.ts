@@ -341,9 +341,9 @@ export class Sender {
 
   /** The thread under its workspace's current account. Throws TurnEnded if its task is another account's. */
   async #threadUnderAccount(): Promise<Thread> {
-    const { store, accountOf } = this.#work.deps;
-    const thread = this.#thread ?? (await store.threads.getOrThrow(this.#turn));
-    this.#thread = await ensureCurrentAccount(store, accountOf, thread, this.#turn);
+    const { deps } = this.#work;
+    const thread = this.#thread ?? (await deps.store.threads.getOrThrow(this.#turn));
+    this.#thread = await ensureCurrentAccount(deps, thread, this.#turn);
     return this.#thread;
   }
 }

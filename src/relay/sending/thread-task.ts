@@ -4,7 +4,6 @@ import { MAX_TITLE_CHARACTERS } from '../../render/blocks/task-lines.ts';
 import * as strings from '../../render/strings/index.ts';
 import { graphemeStart, toOneLine } from '../../render/text-format.ts';
 import type { TaskChoices, Thread, Turn } from '../../store/schema.ts';
-import type { Store } from '../../store/store.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import { mayBeAtService } from '../../store/threads/turn-phase.ts';
 import { NO_ACCOUNT } from '../../store/workspaces/accounts.ts';
@@ -42,20 +41,15 @@ export function newTaskOptions(
 }
 
 /** A thread under its workspace's account. Throws TurnEnded without an account, or if its task has another. */
-export async function ensureCurrentAccount(
-  store: Store,
-  currentAccountOf: (workspace: string) => string,
-  thread: Thread,
-  turn: Turn,
-): Promise<Thread> {
-  const account = currentAccountOf(thread.workspace);
+export async function ensureCurrentAccount(deps: RelayDeps, thread: Thread, turn: Turn): Promise<Thread> {
+  const account = deps.accountOf(thread.workspace);
   if (thread.account_id === account && account !== NO_ACCOUNT) return thread;
   // A message that may have been sent is followed to its end under the account that it was sent with.
   if (mayBeAtService(turn)) return thread;
   if (account === NO_ACCOUNT) throw new TurnEnded('refused', strings.noAccount);
   if (thread.task_id !== null || thread.task_intended_at !== null)
     throw new TurnEnded('refused', strings.accountChanged);
-  return store.transaction(async ({ threads, keptFiles }) => {
+  return deps.store.transaction(async ({ threads, keptFiles }) => {
     if (await threads.moveToAccount(thread, account)) await keptFiles.leaveBehind(thread);
     // One that was moved before, or has got a task, is returned as it is: the next step looks at it again.
     return threads.getOrThrow(thread);

@@ -7,7 +7,7 @@ import type { MessageKey, ThreadKey } from '../../store/schema.ts';
 import { recordRefusal } from '../access/access-policy.ts';
 import { mayUseControl } from '../access/control-permission.ts';
 import { refusalTold } from '../access/refusals.ts';
-import { type Need, useDenial } from '../access/rights.ts';
+import { useDenial } from '../access/rights.ts';
 import { isSettingTooOften } from '../access/turn-quotas.ts';
 import type {
   ButtonHandlers,
@@ -47,7 +47,7 @@ export async function tellOfUnsentReply(
   if (outcome.kind !== 'unsent') return;
   const { thread } = outcome;
   if (!(await deps.store.threads.claimInforming(thread, writer.person))) return;
-  const why = await denialOf(deps, writer, 'anywhere');
+  const why = await useDenial(deps, writer, 'anywhere', timeLimit(deps.settings.lookupMs));
   // If Slack did not say who may use the agent, a press asks again.
   const note =
     why === undefined || why === 'unknown'
@@ -63,7 +63,7 @@ export async function tellOfUnsentReply(
 async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlOutcome | PressAnswer> {
   const thread = threadOf(press);
   if (thread === undefined) return 'unknown';
-  const why = await denialOf(deps, press, 'acting');
+  const why = await useDenial(deps, press, 'acting', timeLimit(deps.settings.lookupMs));
   if (why === 'unknown') return { outcome: 'late', told: await refusalTold(deps, press, { why }, 'form') };
   if (why !== undefined) {
     await recordRefusal(deps, { ...thread, person: press.person }, { control: 'send_reply', why });
@@ -79,11 +79,6 @@ async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlO
   updatePausedNoticeSoon(deps, key);
   const text = (await noteIfPaused(deps, thread)) ?? strings.sendingReply;
   return { outcome: 'done', replacement: { text, blocks: [] } };
-}
-
-/** Why a person may not use the agent, or nobody can say in time; undefined if they may. */
-function denialOf(deps: RelayDeps, { workspace, channel, person }: ChannelActor, place: Need['place']) {
-  return useDenial(deps, { workspace, channel, person }, place, timeLimit(deps.settings.lookupMs));
 }
 
 /** Sets whether all replies of a thread are sent, and says so there; `over` if set before, or set too often. */

@@ -252,19 +252,17 @@ async function withdraw(work: PlaceWork, ts: string): Promise<void> {
 /** Hands a page's messages to the inbox. One that it refuses becomes a place of its own, which is tried again. */
 async function takeIn(work: PlaceWork, place: Place, page: HistoryPage, signal: AbortSignal): Promise<void> {
   const { store, log } = work.deps;
-  const { id: workspace } = work.workspace;
-  const { channel } = work.job;
+  const { workspace, channel } = work.job;
   let recovered = 0;
   let hasFailed = false;
   for (const { message, hasReplies } of peoplesMessages(work, place, page)) {
     signal.throwIfAborted();
     try {
       const outcome = await accept(work, { kind: 'message', message });
-      const { ts, thread_ts } = message;
       if (outcome.kind === 'admitted') recovered += 1;
       // The thread was unknown when the gap was recorded, so its replies are missing, too.
       const isOurs = outcome.kind === 'admitted' || outcome.kind === 'known';
-      if (isOurs && hasReplies) await store.backfills.addThread({ workspace, channel, thread_ts }, ts);
+      if (isOurs && hasReplies) await store.backfills.addThread(message, message.ts);
     } catch (error) {
       const isLasting = transientFailure(error) === undefined;
       // One statement may take too long by itself; two in a page are an outage.

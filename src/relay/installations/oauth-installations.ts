@@ -1,9 +1,8 @@
 import type { CredentialGate } from '../../calls/credential-gate.ts';
-import type { Installation } from '../../slack/slack-client.ts';
 import { slackTokens, type TokenIdentity } from '../../slack/tokens.ts';
 import type { Store } from '../../store/store.ts';
 import type { Keyring } from '../../store/workspaces/encryption.ts';
-import { createWorkspaceClient, type WorkspaceClient, type WorkspaceClientOptions } from '../runtime/deps.ts';
+import { createWorkspaceClient, type WorkspaceClientOptions } from '../runtime/deps.ts';
 import { InstalledWorkspaces, type WorkspaceRegistry } from './installed-workspaces.ts';
 import { encryptTokens, type GrantedInstallation, TokenRotation } from './token-rotation.ts';
 import { acceptUninstallEvent, type UninstallEvent, uninstallationJobs } from './uninstall-events.ts';
@@ -28,8 +27,6 @@ interface RegistrySources {
   /** The time between the two refusals of a token that end its installation (ms). */
   confirmAfterMs?: number | undefined;
 }
-
-export type OAuthInstallations = ReturnType<typeof createOAuthInstallations>;
 
 function createOAuthInstallations(sources: RegistrySources, oauth: OAuthOptions) {
   const { store, workspaceOptions, tokenGateFor, confirmAfterMs } = sources;
@@ -92,9 +89,7 @@ export class InstallRefused extends Error {
 }
 
 /** Opens the registry of workspaces, with `oauthInstallations` where the app is installed by OAuth. Throws StoreError. */
-export async function openRegistry(
-  sources: RegistrySources,
-): Promise<{ registry: WorkspaceRegistry; oauthInstallations: OAuthInstallations | undefined }> {
+export async function openRegistry(sources: RegistrySources) {
   const { store, identity, oauth, workspaceOptions, tokenGateFor } = sources;
   if (oauth !== undefined) {
     const oauthInstallations = createOAuthInstallations(sources, oauth);
@@ -106,25 +101,16 @@ export async function openRegistry(
   await store.workspaces.put({ workspace, name, bot_user_id: botUser, bot_id: botId });
   const gate = tokenGateFor(undefined);
   const client = createWorkspaceClient(installation, workspaceOptions, gate);
-  const registry = singleWorkspace(installation, client, gate);
-  return { registry, oauthInstallations: undefined };
-}
-
-function singleWorkspace(
-  installation: Installation,
-  client: WorkspaceClient,
-  gate: CredentialGate,
-): WorkspaceRegistry {
-  const { id } = client;
-  const workspace = (asked: string) => (asked === id ? client : undefined);
-  return {
-    ids: () => [id],
-    ofBot: (userId) => (userId === client.bot.userId ? [id] : []),
+  const clientOf = (id: string) => (id === workspace ? client : undefined);
+  const registry: WorkspaceRegistry = {
+    ids: () => [workspace],
+    ofBot: (userId) => (userId === botUser ? [workspace] : []),
     organisationOf: () => undefined,
-    workspace,
-    find: async (query) => workspace(query.workspace),
+    workspace: clientOf,
+    find: async (query) => clientOf(query.workspace),
     tokenRefusedSince: () => gate.refusedSince,
     refusedOwnTokenCount: () => 0,
     missingScopes: () => installation.missingScopes ?? [],
   };
+  return { registry, oauthInstallations: undefined };
 }

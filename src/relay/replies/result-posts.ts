@@ -49,27 +49,25 @@ export async function postResults(
   answer: string,
   figures: readonly string[] = [],
 ): Promise<{ count: number; placed: PlacedFigures }> {
-  let placed: PlacedFigures = new Map();
+  const nothing = { count: 0, placed: new Map<string, string | null>() };
   try {
     const all = await listResults(context);
-    if (all.results.length === 0 && all.isComplete) return { count: 0, placed };
+    if (all.results.length === 0 && all.isComplete) return nothing;
     const claims = await claimNew(context, IN_TURN, all.results);
     const list = claimedResults(claims, context.turn, IN_TURN, all);
     const { results } = list;
     // An empty list says that the service has more, and does not list it.
-    if (results.length === 0 && !all.isComplete) await putList(context, IN_TURN, list, claims);
-    if (results.length > 0) {
-      const notes = new Map<string, string>();
-      placed = await placeFigures(context, results, figures, notes);
-      const isNoFigure = ({ id }: ResultFile) => !notes.has(id);
-      const shown = await chooseShown(context, results.filter(isNoFigure), answer, notes);
-      await putList(context, IN_TURN, list, claims, notes);
-      const files = shown.map((result) => toFileToShare(context, result));
-      const shared = await new ThreadFiles(context, context.turn).share(files);
-      const failed = shown.filter(({ id }) => !shared.has(`result:${id}`));
-      for (const { id } of failed) notes.set(id, strings.resultNotShown);
-      if (failed.length > 0) await putList(context, IN_TURN, list, claims, notes);
-    }
+    if (results.length === 0 && all.isComplete) return nothing;
+    const notes = new Map<string, string>();
+    const placed = await placeFigures(context, results, figures, notes);
+    const isNoFigure = ({ id }: ResultFile) => !notes.has(id);
+    const shown = await chooseShown(context, results.filter(isNoFigure), answer, notes);
+    await putList(context, IN_TURN, list, claims, notes);
+    const files = shown.map((result) => toFileToShare(context, result));
+    const shared = await new ThreadFiles(context, context.turn).share(files);
+    const failed = shown.filter(({ id }) => !shared.has(`result:${id}`));
+    for (const { id } of failed) notes.set(id, strings.resultNotShown);
+    if (failed.length > 0) await putList(context, IN_TURN, list, claims, notes);
     return { count: results.length, placed };
   } finally {
     context.memory.drop('results');

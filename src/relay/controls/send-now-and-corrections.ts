@@ -169,7 +169,10 @@ export async function sendInstead(
   const message = await permittedMessage(deps, press, 'send_instead');
   if (typeof message === 'string') return message;
   if (await store.earlyEdits.isDeleted(message)) return NOTHING_TO_SEND;
-  if ((await resumeIfPaused(store, message, press, sendPaused)) === 'refused') return 'refused';
+  // What waits behind a stop goes on, as with the button below its notice.
+  const pausedBy = await store.pausedThreads.pausedBy(message);
+  const resumed = pausedBy && (await sendPaused({ ...press, turnId: pausedBy, messageTs: undefined }));
+  if (resumed === 'refused') return 'refused';
   const revised = await revisedTurnOf(store, message);
   const sendNext = async (within: Store) =>
     revised === undefined
@@ -186,12 +189,6 @@ export async function sendInstead(
   // Its words were sent before, perhaps as a new message, or it was deleted.
   const ts = (await store.earlyEdits.get(message))?.sent_as_ts ?? message.ts;
   return answerUnsent(deps, { ...message, ts });
-}
-
-/** Ends the pause of a message's thread, as **Send** below its notice does; `over` if it is not paused. */
-async function resumeIfPaused(store: Store, message: Message, press: MessagePress, sendPaused: SendPaused) {
-  const turnId = await store.pausedThreads.pausedBy(message);
-  return turnId === undefined ? 'over' : sendPaused({ ...press, turnId, messageTs: undefined });
 }
 
 /** The turn whose message was edited after it was sent; undefined for any other message. */

@@ -84,11 +84,7 @@ export class ReplyState {
   /** An earlier process may have shown more of the reply than is known here before the first read. */
   #awaitsFirstRead: boolean;
 
-  constructor(
-    turn: Turn,
-    settings: FileLimits & { maxReplyMessages: number },
-    onChange: () => void,
-  ) {
+  constructor(turn: Turn, settings: FileLimits & { maxReplyMessages: number }, onChange: () => void) {
     this.#turnId = turn.id;
     this.#awaitsFirstRead = isAtService(turn);
     this.#startedAt = turn.started_at.getTime();

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # An answer in Slack stops growing at a half-open interval, or at the footnote of a table.
-# The Chat SDK streams only the text before what could still become Markdown. The bracket of a half-open interval, a
-# footnote like "*p < 0.05" or the name "_p" hold back all that comes after them until the answer is finished. Guess: the line, or the paragraph, at most.
+# The Chat SDK streams only the text before what could still become Markdown. The bracket of a half-open interval, a footnote like
+# "*p < 0.05" or the name "_p" hold back all that comes after them until the answer is finished. Guess: at most their line.
 set -euo pipefail
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT

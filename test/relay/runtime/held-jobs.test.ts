@@ -235,8 +235,8 @@ describe('one process', () => {
       add();
       await waitFor(() => expect(leases).toHaveLength(1));
       clocks[clock] += LEASE_MS;
-      // Without a timer in between: the first check of a stopped process that continues.
-      expect(leases[0]?.remainingMs()).toBeLessThanOrEqual(0);
+      // Without a timer in between: the first check of a stopped process that continues. Sums of clocks are not exact.
+      expect(leases[0]?.remainingMs()).toBeLessThan(1e-6);
     },
   );
 

@@ -119,9 +119,10 @@ type AnyBlock = z.output<typeof anyBlockSchema>;
 
 /** The fields of blocks and their parts that Slack shows, in its order. */
 const SHOWN_FIELDS = [
-  ...['provider_name', 'author_name', 'rich_text_title', 'title', 'title_url', 'subtitle', 'caption'],
-  ...['label', 'text', 'body', 'subtext', 'description', 'fields', 'accessory', 'element', 'elements'],
-  ...['hint', 'details', 'output', 'sources', 'tasks', 'child_blocks', 'blocks', 'actions'],
+  ...['hero_image', 'provider_name', 'author_name', 'rich_text_title', 'title', 'title_url', 'status'],
+  ...['subtitle', 'caption', 'chart', 'axis_config', 'x_label', 'y_label', 'segments', 'series', 'name'],
+  ...['data', 'label', 'text', 'body', 'subtext', 'description', 'fields', 'accessory', 'element'],
+  ...['elements', 'hint', 'details', 'output', 'sources', 'tasks', 'child_blocks', 'blocks', 'actions'],
 ];
 const CONTROL = /button|select|picker|_input$|^(?:overflow|checkboxes)$/;
 const controlsSchema = z.looseObject({ type: z.enum(['actions', 'context_actions', 'input', 'divider']) });
@@ -153,7 +154,10 @@ function parseBlock(raw: unknown, labels: Labels, depth: number): ParsedBlock[] 
   // Somebody's profile, by their id.
   if (block.type === 'contact_card') return paragraph(...parseInline(raw, labels));
   if (CONTROL.test(block.type)) return parseControl(block, labels, depth + 1);
-  const { title, rich_text_title = title } = block;
+  const { title, rich_text_title = title, label, value } = block;
+  // A point of a chart, or a field of a record.
+  const isValue = typeof value === 'string' || typeof value === 'number';
+  if (typeof label === 'string' && isValue) return paragraph(textPiece(`${label}: ${value}`));
   const shown = SHOWN_FIELDS.flatMap((field) =>
     field === 'title' && rich_text_title !== title ? [] : parseBlock(block[field], labels, depth + 1),
   );

@@ -88,14 +88,14 @@ export function isUnreadableQuote(attachment: MessageAttachment): boolean {
 /** What an app attached, in the order in which Slack shows it. */
 function appBlocks(attachment: MessageAttachment): ParsedBlock[] {
   const { pretext, author_name, title, title_link: link, text: words, fields = [], blocks = [] } = attachment;
-  const { preview: record, image_url, actions = [], footer, ts } = attachment;
-  const heading = title && (link ? `<${link}|${title}>` : bold(title));
+  const { preview: record, image_url, actions = [], footer, ts, fallback: unread = '' } = attachment;
+  const heading = title && (link ? `<${link}|${toOneLine(title)}>` : bold(toOneLine(title)));
   const values = fields.map(({ title: name, value }) =>
     [name && bold(name), value].filter(Boolean).join(': '),
   );
   const texts = [pretext, author_name, heading, words, values.join('\n')];
   const said = [...parseMrkdwn(texts.filter(Boolean).join('\n\n')), ...parseEveryBlock([...blocks, record])];
-  const fallback = fallbackOf(attachment);
+  const fallback = unread === NO_FALLBACK ? '' : unread;
   const isFallback = !(pretext || title || words || record) && fields.length + blocks.length === 0;
   // A picture may be all that it has, and is called by it then.
   if (isFallback && image_url === undefined) said.push(...parseMrkdwn(fallback));
@@ -122,10 +122,6 @@ function preview(attachment: MessageAttachment, address: string): ParsedBlock {
   const texts = said.flatMap(linesOf).flatMap((pieces) => textOf(pieces).split(/\n{2,}/));
   const shown = shorten(toOneLine(texts.join(' – ')), MAX_PREVIEW_CHARACTERS);
   return line(`[${heading}${shown === '' ? '' : `: ${shown}`}]`);
-}
-
-function fallbackOf({ fallback }: MessageAttachment): string {
-  return fallback === undefined || fallback === NO_FALLBACK ? '' : fallback;
 }
 
 function line(words: string): ParsedBlock {

@@ -104,6 +104,42 @@ test.each<[string, object, string]>([
     'Run 17\n\nok',
   ],
   [
+    'the picture of a card, and then its title',
+    {
+      type: 'card',
+      hero_image: { type: 'image', image_url: 'https://x.example/gel.png', alt_text: 'the gel' },
+      title: mrkdwn('Run 17'),
+    },
+    '[picture: the gel](https://x.example/gel.png)\n\nRun 17',
+  ],
+  [
+    'how a step of a plan ended',
+    { type: 'plan', title: 'Variants', tasks: [{ type: 'task_card', title: 'Align', status: 'error' }] },
+    'Variants\n\nAlign\n\nerror',
+  ],
+  [
+    'the numbers of a chart, and its axes',
+    {
+      type: 'data_visualization',
+      title: 'Yields',
+      chart: {
+        type: 'bar',
+        series: [{ name: 'run 1', data: [{ label: 'Mon', value: -1.5 }] }],
+        axis_config: { categories: ['Mon'], x_label: 'Day', y_label: 'ng' },
+      },
+    },
+    'Yields\n\nDay\n\nng\n\nrun 1\n\nMon: -1.5',
+  ],
+  [
+    'the parts of a pie',
+    {
+      type: 'data_visualization',
+      title: 'Cells',
+      chart: { type: 'pie', segments: [{ label: 'CD4*', value: 30 }] },
+    },
+    'Cells\n\nCD4*: 30',
+  ],
+  [
     'the sources of a step',
     {
       type: 'task_card',
@@ -212,6 +248,13 @@ describe('an attachment of an app shows', () => {
     expect(readAttachment({ fallback: 'RIN below 7', actions })).toBe(
       'RIN below 7\n\n[Open](https://g.example/2)',
     );
+  });
+
+  test('a title of several lines as one', () => {
+    expect(readAttachment({ title: 'A paper\n  on mice', title_link: 'https://p.example/1' })).toBe(
+      '[A paper on mice](https://p.example/1)',
+    );
+    expect(readAttachment({ title: 'A paper\non mice' })).toBe('**A paper on mice**');
   });
 
   test('alleles in titles as they are', () => {

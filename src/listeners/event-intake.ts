@@ -168,7 +168,8 @@ export class EventIntake {
     const otherBots = channel === undefined ? [] : await this.#deps.otherBots({ workspace, channel });
     const inboxEvent = toInboxEvent(envelope, event, bot, otherBots);
     if (inboxEvent.kind === 'ignored') {
-      this.#deps.log.debug({ workspace, why: inboxEvent.why }, 'ignored an event');
+      const level = event?.type === 'app_mention' ? 'info' : 'debug';
+      this.#deps.log[level]({ workspace, channel, why: inboxEvent.why }, 'ignored an event');
       return { kind: 'other', take: async () => 'ignored' };
     }
     return { kind: inboxEvent.kind, take: (inbox) => this.#record(workspace, inboxEvent, bot, inbox) };

@@ -2,14 +2,9 @@ import { z } from 'zod';
 import { parseHomeMetadata } from '../features/home/home-view.ts';
 import type { WorkflowStepRun } from '../features/workflow-step.ts';
 import type { StopTrigger } from '../relay/controls/stop-by-word-or-emoji.ts';
-import { asPersons, type BotIdentity, isByApp, isPersonsMessage } from '../relay/reading/message-parser.ts';
+import { asPersons, type BotIdentity, isByApp, toIncomingMessage } from '../relay/reading/message-parser.ts';
 import { isSameAsWritten } from '../relay/reading/message-versions.ts';
-import {
-  type InboxEvent,
-  type IncomingMessage,
-  isDirectChannel,
-  messageContent,
-} from '../relay/runtime/incoming-message.ts';
+import { type InboxEvent, isDirectChannel, messageContent } from '../relay/runtime/incoming-message.ts';
 import { optional, slackId, slackTs } from '../slack/field-schemas.ts';
 import { messageSchema, type ThreadMessage } from '../slack/message-history.ts';
 import { parseViewMetadata } from '../slack/views.ts';
@@ -72,7 +67,7 @@ export function findOtherBotMention(event: ParsedEvent, bot: BotIdentity): strin
 }
 
 /**
- * What an event means to the inbox. `bot` is our own user, whose events mean nothing; messages of `otherBots` (B…) count
+ * What an event means to the inbox. `bot` is our own user, whose events mean nothing; what `otherBots` (B…) ask counts
  * like people's. Which thread a message belongs to, and whether it is for the bot, is decided in the inbox.
  */
 export function toInboxEvent(
@@ -106,15 +101,20 @@ export function toInboxEvent(
   if (event.type === 'message' && PURPOSE_SUBTYPES.has(event.subtype ?? ''))
     return { kind: 'renaming', ...location };
   if (event.ts === undefined) return ignored(MALFORMED);
-  const said = parseMessage(location, bot, { ...event, ts: event.ts }, otherBots);
+  // It comes as a message, too, of which the ids may count.
+  if (event.type === 'app_mention' && isByApp(event) && !otherBots.includes(event.bot_id ?? ''))
+    return ignored(`a mention by ${event.bot_id}, which may not ask`);
+  const said = toIncomingMessage(location, { ...event, ts: event.ts }, bot, otherBots);
+  if (said === undefined) return ignored(NOBODYS);
+  if (event.type !== 'app_mention') return { kind: 'message', message: said };
+  const message = { ...said, isMention: true };
   // Slack mentions the bot again for an edit of the same message. Edits by bots are no edits to us.
-  if (event.type !== 'app_mention' || said.kind !== 'message') return said;
-  const message = { ...said.message, isMention: true };
   const edited = event.bot_id === undefined ? event.edited : undefined;
   return edited === undefined ? { kind: 'message', message } : { kind: 'edit', message, editedTs: edited.ts };
 }
 
 const MALFORMED = 'malformed event';
+const NOBODYS = 'by Slack, the bot itself, or nobody who may ask';
 
 function ignored(why: string): InboxEvent {
   return { kind: 'ignored', why };
@@ -123,43 +123,13 @@ function ignored(why: string): InboxEvent {
 /** Messages that Slack posts when a channel's purpose changes. */
 const PURPOSE_SUBTYPES: ReadonlySet<string> = new Set(['channel_purpose', 'group_purpose']);
 
-type MessageLocation = Pick<IncomingMessage, 'workspace' | 'channel' | 'isGroup'>;
-
 function isFromBot(message: ThreadMessage, bot: BotIdentity): boolean {
   return message.user === bot.userId || isByApp(message);
 }
 
-function parseMessage(
-  location: MessageLocation,
-  bot: BotIdentity,
-  message: ThreadMessage,
-  otherBots: readonly string[],
-): InboxEvent {
-  const otherBot = otherBots.find((id) => id === message.bot_id && id !== bot.botId);
-  if (otherBot === undefined && isFromBot(message, bot)) return ignored('written by a bot');
-  const isFromAllowedBot = otherBot !== undefined && message.subtype === 'bot_message';
-  if (!isFromAllowedBot && !isPersonsMessage(message))
-    return ignored(`by Slack, or of subtype ${message.subtype}`);
-  // A bot goes by its own id, because many have no user.
-  const person = otherBot ?? message.user;
-  if (person === undefined) return ignored('nobody wrote it');
-  return {
-    kind: 'message',
-    message: {
-      ...location,
-      ts: message.ts,
-      thread_ts: message.thread_ts ?? message.ts,
-      person,
-      content: messageContent(message),
-      clientId: message.client_msg_id,
-      sharesFiles: message.subtype === 'file_share',
-    },
-  };
-}
-
 /** A change of a message: a person's edit, if it has a new `edited`, or more than Slack showed before. */
 function parseEdit(
-  location: MessageLocation,
+  location: Parameters<typeof toIncomingMessage>[0],
   bot: BotIdentity,
   now: ThreadMessage | undefined,
   before: ThreadMessage | undefined,
@@ -169,9 +139,8 @@ function parseEdit(
   if (now.subtype === 'tombstone') {
     return { kind: 'deletion', ...location, ts: now.ts, thread_ts: now.ts, person: before?.user };
   }
-  const event = parseMessage(location, bot, now, []);
-  if (event.kind !== 'message') return event;
-  const { message } = event;
+  const message = toIncomingMessage(location, now, bot, []);
+  if (message === undefined) return ignored(NOBODYS);
   const editedTs = now.edited?.ts;
   const earlier = before && messageContent(before);
   const isSame = earlier !== undefined && isSameAsWritten(earlier, message.content);

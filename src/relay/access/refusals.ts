@@ -66,7 +66,9 @@ export async function refuseMessage(
   const details = { ...refusalAuditDetails(refusal), message: ts };
   const isRefused = await deps.store.transaction(async (store) => {
     await store.threads.lock(thread);
-    if (!(await store.messages.refuse(message))) return false;
+    // A file that an app shares in a thread names its user alone: it is quoted, like all that apps say there.
+    const state = refusal.why === 'bot' && ts !== thread_ts ? 'unsent' : 'refused';
+    if (!(await store.messages.refuse(message, state))) return false;
     // The button that made the message may be pressed again.
     await store.turns.releaseButton(message);
     await store.earlyEdits.release(message);
@@ -100,7 +102,7 @@ export async function tellRefused(
   return true;
 }
 
-/** Sends a message's writer an ephemeral message, if Slack lets us before `signal`; a bot has no user that could read it. */
+/** Sends a message's writer an ephemeral message, if Slack lets us before `signal`. */
 export function notifyWriter(
   deps: RelayDeps,
   message: Message,
@@ -108,7 +110,6 @@ export function notifyWriter(
   signal?: AbortSignal,
 ): void {
   const { workspace, channel, thread_ts, ts, user_id } = message;
-  if (isBotId(user_id)) return;
   // Slack does not show an ephemeral reply below a message without replies.
   const threadTs = thread_ts === ts ? undefined : thread_ts;
   trySendEphemeral(deps, { workspace, channel, person: user_id, threadTs, signal }, sentence);

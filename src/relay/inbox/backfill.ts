@@ -6,18 +6,17 @@ import type { HistoryPage, ThreadMessage } from '../../slack/message-history.ts'
 import { CHANNEL_LEVEL, JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import type { Gap } from '../../store/slack/backfills.ts';
+import { accessPolicyFor } from '../access/access-policy.ts';
 import { readMentions } from '../reading/listening.ts';
-import { asPersons, isByApp, isPersonsMessage, parseMessage } from '../reading/message-parser.ts';
+import { asPersons, parseMessage, toIncomingMessage } from '../reading/message-parser.ts';
 import type { ChannelActor } from '../runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import {
   type InboxEvent,
   type InboxOutcome,
   type IncomingMessage,
-  isBotId,
   isDirectChannel,
   isEarlierTs,
-  messageContent,
 } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import type { Lease } from '../runtime/lease.ts';
@@ -118,7 +117,7 @@ async function tellIncomplete(deps: RelayDeps, job: Job, lease: Lease): Promise<
 async function tellOrphansUnread(deps: RelayDeps, job: Job): Promise<void> {
   const { workspace, channel, thread_ts: threadTs } = job;
   const person = (await deps.store.threads.get(job))?.started_by;
-  if (person === undefined || isBotId(person)) return;
+  if (person === undefined) return;
   trySendEphemeral(deps, { workspace, channel, threadTs, person }, strings.repliesUnread);
 }
 
@@ -129,8 +128,9 @@ async function readPlace(backfill: BackfillDeps, job: Job, lease: Lease): Promis
   if (workspace === undefined) return 'later';
   const place = placeSchema.parse(job.payload);
   const { cursor, waiting } = place;
-  const work = { ...backfill, workspace, job };
   try {
+    const { allowedBots: askers } = await accessPolicyFor(deps, job);
+    const work = { ...backfill, workspace, job, askers };
     const page = await readPage(workspace, job, place, signal);
     if (page === undefined) return 'later';
     const unseen = await applyChanges(work, page, waiting?.unseen ?? []);
@@ -211,10 +211,11 @@ interface BackfillDeps {
   onOutcome: (outcome: InboxOutcome, event: ChannelActor & { ts: string }) => void;
 }
 
-/** A place that is read, and who reads it. */
+/** A place that is read, who reads it, and which apps (B…) may ask there. */
 interface PlaceWork extends BackfillDeps {
   workspace: WorkspaceClient;
   job: Job;
+  askers: readonly string[];
 }
 
 /** Applies the edits of waiting messages, and the deletions that left a tombstone; returns which messages the page lacks. */
@@ -222,7 +223,7 @@ async function applyChanges(work: PlaceWork, { messages }: HistoryPage, waiting:
   const unseen = new Set(waiting);
   for (const read of messages) {
     if (!unseen.delete(read.ts)) continue;
-    const message = read.edited && toIncomingMessage(work, read);
+    const message = read.edited && asIncoming(work, read);
     if (read.subtype === 'tombstone') await withdraw(work, read.ts);
     else if (message !== undefined && read.edited !== undefined)
       await acceptChange(work, { kind: 'edit', message, editedTs: read.edited.ts });
@@ -255,7 +256,7 @@ async function takeIn(work: PlaceWork, place: Place, page: HistoryPage, signal: 
   const { workspace, channel } = work.job;
   let recovered = 0;
   let hasFailed = false;
-  for (const { message, hasReplies } of peoplesMessages(work, place, page)) {
+  for (const { message, hasReplies } of incomingMessages(work, place, page)) {
     signal.throwIfAborted();
     try {
       const outcome = await accept(work, { kind: 'message', message });
@@ -307,15 +308,15 @@ async function passOver({ deps }: PlaceWork, message: IncomingMessage, error: un
   trySendEphemeral(deps, { workspace, channel, person, threadTs }, strings.messageGivenUp);
 }
 
-/** People's messages of a page, oldest first. */
-function peoplesMessages(
+/** The messages of people and apps of a page, oldest first. */
+function incomingMessages(
   work: PlaceWork,
   { since_ts, mentions_only: onlyMentions = false, is_single: isSingle = false }: Place,
   { messages }: HistoryPage,
 ): { message: IncomingMessage; hasReplies: boolean }[] {
   const isChannel = work.job.thread_ts === CHANNEL_LEVEL;
   const found = messages.flatMap((read) => {
-    const message = isEarlierTs(read.ts, since_ts) ? undefined : toIncomingMessage(work, read);
+    const message = isEarlierTs(read.ts, since_ts) ? undefined : asIncoming(work, read);
     if (onlyMentions && !readMentions(parseMessage(read), work.workspace.bot.userId).mentionsBot) return [];
     const hasReplies = (isChannel || isSingle) && (read.reply_count ?? 0) > 0;
     return message === undefined ? [] : [{ message, hasReplies }];
@@ -323,13 +324,6 @@ function peoplesMessages(
   return isChannel ? found.reverse() : found;
 }
 
-function toIncomingMessage(
-  { workspace: { id: workspace, bot }, job: { channel } }: PlaceWork,
-  read: ThreadMessage,
-): IncomingMessage | undefined {
-  const { ts, user, edited } = read;
-  const isPersons = user !== bot.userId && !isByApp(read) && isPersonsMessage(read);
-  if (user === undefined || !isPersons) return undefined;
-  const said = { content: messageContent(read), editedTs: edited?.ts };
-  return { workspace, channel, ts, thread_ts: read.thread_ts ?? ts, person: user, ...said };
+function asIncoming({ workspace: { id, bot }, job: { channel }, askers }: PlaceWork, read: ThreadMessage) {
+  return toIncomingMessage({ workspace: id, channel }, read, bot, askers);
 }

@@ -100,9 +100,10 @@ function isMentionOf(piece: ParsedInline | undefined, id: string): boolean {
 
 /**
  * Whether the bot listens to a message: it mentions the bot, or the bot listens to everything in the channel, or to replies
- * in its thread. Where people began the thread, the ids of all they say are kept: they tell who talks to whom. Reads the
- * settings for each message, so that a change applies to the next one in every process. `isAddressed`: it is for the bot even
- * if its thread is not; `state`: what it becomes, null if its thread is not ours, undefined if nothing is written down.
+ * in its thread. The ids are kept of what people say where they began the thread, and apps in any: the next message quotes
+ * that, and people's tell who talks to whom. Reads the settings for each message, so that a change applies to the next one in
+ * every process. `isAddressed`: it is for the bot even if its thread is not; `state`: what it becomes, null if its thread is
+ * not ours, undefined if nothing is written down.
  */
 export async function listenTo(
   { store, settings }: { store: Store; settings: { readonly listenMode: ListenMode } },
@@ -113,12 +114,11 @@ export async function listenTo(
     addressee === 'bot' ||
     (addressee === 'channel' && (await store.settings.get(workspace, channel)).listen_mode === 'everything');
   if (isAddressed) return { isAddressed, state: 'waiting' };
-  if (addressee === 'channel' || thread_ts === ts || isBotId(person))
-    return { isAddressed, state: undefined };
+  if (addressee === 'channel' || thread_ts === ts) return { isAddressed, state: undefined };
   const listening = await store.threads.listening({ workspace, channel, thread_ts }, person, ts);
   if (listening === undefined) return { isAddressed, state: addressee === 'others' ? undefined : null };
   if (isReplyForBot(listening, addressee, settings.listenMode)) return { isAddressed, state: 'waiting' };
-  return { isAddressed, state: listening.isBetweenPeople ? 'unsent' : undefined };
+  return { isAddressed, state: listening.isBetweenPeople || isBotId(person) ? 'unsent' : undefined };
 }
 
 /**

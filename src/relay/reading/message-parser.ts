@@ -5,6 +5,7 @@ import { optional } from '../../slack/field-schemas.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import { attachmentsSchema, isSlackItself } from '../../slack/slack-message.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
+import { type IncomingMessage, isBotId, messageContent } from '../runtime/incoming-message.ts';
 import { parseEveryBlock, parseShown } from './block-parser.ts';
 import { namedFileSchema, transcriptBlocks } from './file-texts.ts';
 import { attachedInside, attachmentBlocks, attachmentName, isMessagePreview } from './message-attachments.ts';
@@ -99,14 +100,6 @@ export function filesOf(content: { files?: unknown[] | undefined }): SlackFile[]
 /** Our own user in a workspace. */
 export type BotIdentity = Readonly<WorkspaceClient['bot']>;
 
-/** Whom Slack names as the writer of a message that an app posted, perhaps with a person's own token. */
-function writerBehindApp(message: ThreadMessage, bot: BotIdentity): string | undefined {
-  const { user, bot_id: botId, username, bot_profile: profile } = message;
-  if (!isByApp(message) || user === bot.userId || botId === bot.botId) return undefined;
-  const isBots = username !== undefined || profile?.user_id === user || !isPersonsMessage(message);
-  return isBots ? undefined : user;
-}
-
 /**
  * The message as that of the person whose token an app posted it with, if Slack says that its writer is one: a drafting or
  * scheduling tool. Any other stays as it is. Throws what `isHuman` throws.
@@ -116,8 +109,10 @@ export async function asPersons<M extends ThreadMessage>(
   bot: BotIdentity,
   isHuman: (id: string) => Promise<boolean>,
 ): Promise<M> {
-  const writer = writerBehindApp(message, bot);
-  if (writer === undefined || !(await isHuman(writer))) return message;
+  const { user, bot_id: botId, username, bot_profile: profile } = message;
+  const isOurs = user === bot.userId || botId === bot.botId;
+  const isBots = username !== undefined || profile?.user_id === user || !isPersonsMessage(message);
+  if (!isByApp(message) || isOurs || isBots || user === undefined || !(await isHuman(user))) return message;
   return { ...message, bot_id: undefined, app_id: undefined };
 }
 
@@ -129,6 +124,29 @@ export function isByApp({ bot_id: botId, app_id: appId }: Pick<ThreadMessage, 'b
 const USER_MESSAGE_SUBTYPES = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
 
 /** Whether people write such messages: no notice of Slack's own, and none of a subtype that nobody writes. */
-export function isPersonsMessage({ user, subtype }: Pick<ThreadMessage, 'user' | 'subtype'>): boolean {
+function isPersonsMessage({ user, subtype }: Pick<ThreadMessage, 'user' | 'subtype'>): boolean {
   return USER_MESSAGE_SUBTYPES.has(subtype) && !isSlackItself(user ?? '');
+}
+
+/**
+ * A message as the inbox takes it in; undefined for the bot's own, Slack's notices and what nobody wrote. An app goes by its own
+ * id, because many have no user. Of one that may not ask (`askers`: B…), only replies count, by their ids.
+ */
+export function toIncomingMessage(
+  place: Pick<IncomingMessage, 'workspace' | 'channel' | 'isGroup'>,
+  message: ThreadMessage,
+  bot: BotIdentity,
+  askers: readonly string[],
+): IncomingMessage | undefined {
+  const { ts, thread_ts = ts, user, bot_id: botId, subtype, client_msg_id: clientId, edited } = message;
+  if (user === bot.userId || botId === bot.botId) return undefined;
+  const isApps = isByApp(message);
+  const person = isApps ? botId : user;
+  const isWritten = isPersonsMessage(message) || (isApps && subtype === 'bot_message');
+  if (!isWritten || person === undefined || isApps !== isBotId(person)) return undefined;
+  const mayAsk = !isApps || askers.includes(person);
+  if (!mayAsk && ts === thread_ts) return undefined;
+  const content = mayAsk ? messageContent(message) : { text: '' };
+  const sharesFiles = subtype === 'file_share';
+  return { ...place, ts, thread_ts, person, content, editedTs: edited?.ts, clientId, sharesFiles };
 }

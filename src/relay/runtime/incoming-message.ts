@@ -4,11 +4,11 @@ import { keptParts } from '../../slack/slack-message.ts';
 import type { MessageContent, SlackTs, ThreadKey } from '../../store/schema.ts';
 import type { ChannelActor, StopOutcome } from './control-request.ts';
 
-/** A message that a person wrote in Slack. */
+/** A message that a person or an app wrote in Slack. */
 export interface IncomingMessage extends ThreadKey, ChannelActor {
   ts: SlackTs;
   content: MessageContent;
-  /** Its last edit, where it is read back. */
+  /** Its last edit. */
   editedTs?: SlackTs | undefined;
   /** Whether the channel is a group message, where Slack says. */
   isGroup?: boolean;
@@ -50,7 +50,7 @@ export type InboxOutcome =
   | { kind: 'known' }
   /** An orphan reply, in a thread that is not ours or from before it was: its ids are kept for ten minutes. */
   | { kind: 'orphan' }
-  /** A reply that people wrote to each other in a thread of ours: only its ids are kept. */
+  /** A reply in a thread of ours that is for people: only its ids are kept. */
   | { kind: 'unsent'; thread: ThreadKey }
   /** A message to the bot where it does not answer: nothing is kept of it. */
   | { kind: 'closed'; thread: ThreadKey; by: keyof typeof closedPlaces }

@@ -3,6 +3,7 @@ import { plainMessage } from '../../render/blocks/slack-blocks.ts';
 import type { SlackMessage } from '../../slack/slack-message.ts';
 import type { ChannelActor, WorkspaceActor } from './control-request.ts';
 import type { RelayDeps } from './deps.ts';
+import { isBotId } from './incoming-message.ts';
 import { inBackground } from './poller.ts';
 
 /** Whom to tell something that only they see, and where. */
@@ -13,12 +14,13 @@ export interface EphemeralTarget extends ChannelActor {
   signal?: AbortSignal | undefined;
 }
 
-/** Posts a message that only one person sees, or a sentence as text; none if the app is no longer installed. Throws a SlackError. */
+/** Posts what only one person sees, a sentence as text; nothing for a bot, or if the app is gone. Throws a SlackError. */
 export async function sendEphemeral(
   deps: Pick<RelayDeps, 'workspace'>,
   { workspace, channel, person: user, threadTs, signal }: EphemeralTarget,
   content: string | SlackMessage,
 ): Promise<void> {
+  if (isBotId(user)) return;
   const message = typeof content === 'string' ? plainMessage(content) : content;
   await deps.workspace(workspace)?.posting.postEphemeral({ channel, user, threadTs, message, signal });
 }

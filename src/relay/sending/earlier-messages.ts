@@ -17,21 +17,21 @@ import { NO_LABELS, parseRichText, timeOfTs, verbatimBlock } from '../reading/ri
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { compareTs } from '../runtime/incoming-message.ts';
 
-/** What people said before a message that the agent has not got. */
+/** What people and apps said before a message that the agent has not got. */
 export interface EarlierMessages {
   messages: readonly ParsedMessage[];
   /** `all`: Slack refuses to show any. */
   missing: TranscriptOptions['missing'];
-  /** Messages before it that were not sent, because people spoke to each other, and that no other quotes. */
+  /** Messages before it that were not sent, because they were for people, and that no other quotes. */
   unsentTs: readonly SlackTs[];
   /** They are what people said before the agent got its first message. */
   isBeginning: boolean;
 }
 
 /**
- * The newest messages between people that come before a message for the agent in its thread, read from Slack.
+ * The newest messages of people and apps that come before a message for the agent in its thread, read from Slack.
  * Before the first message that the agent gets: all, but for what the bot posted and mentions without a
- * question. Later: those that were not sent since, unless they are addressed to somebody else.
+ * question. Later: those that were not sent since, unless a person addressed them to somebody else.
  */
 export async function readEarlierMessages(
   work: ThreadWork,
@@ -56,7 +56,9 @@ export async function readEarlierMessages(
   };
   const isUnsent = (read: ThreadMessage) => {
     const place = { ...message, ts: read.ts, person: read.user ?? '' };
-    return unsentTs.includes(read.ts) && addresseeOf(place, parseMessage(read), botUserId) !== 'others';
+    const isApps = read.bot_id !== undefined;
+    const isForAgent = isApps || addresseeOf(place, parseMessage(read), botUserId) !== 'others';
+    return unsentTs.includes(read.ts) && isForAgent;
   };
   // After a question about one message, what has been said since is chosen as for any later message.
   const isSince = (read: ThreadMessage) => known?.length !== 0 && compareTs(read.ts, thread.adopted_ts) > 0;

@@ -145,9 +145,9 @@ export class Messages extends Queries {
       where ${inThread(thread)} and said_ts = ${ts} and ts <> said_ts and ${isWaiting}`);
   }
 
-  /** Refuses a waiting message and erases its content; false if it no longer waits. */
-  async refuse(key: MessageKey): Promise<boolean> {
-    return this.#end(key, sql`state = 'refused', content = null`, isWaiting);
+  /** Refuses a waiting message, or leaves it for people, and erases its content; false if it no longer waits. */
+  async refuse(key: MessageKey, state: 'refused' | 'unsent'): Promise<boolean> {
+    return this.#end(key, sql`state = ${state}, content = null`, isWaiting);
   }
 
   /** Deletes a message that turned out not to be for us, so that a later copy is not taken for a duplicate. */

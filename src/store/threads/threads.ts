@@ -118,6 +118,7 @@ export class Threads extends Queries {
           and listen_mode is not null order by channel desc limit 1) as "listenMode",
         own.ts is not null and not exists (
           select from messages where ${replies} and messages.user_id <> ${person} and messages.state <> 'withdrawn'
+            and not (messages.state = 'unsent' and messages.user_id like 'B%')
             and messages.ts < ${ts} and messages.ts > greatest(own.ts, bot.ts)) as "isInConversation"
       from (
         select *, adopted_ts <> thread_ts and not exists (

@@ -137,8 +137,13 @@ describe('a gap in receiving events', async () => {
     expect(toldTo(scene, channel)).toEqual(['a thread', 'meanwhile', 'a new one']);
   });
 
-  test("makes no app's post a person's, although Slack names a person", async () => {
+  test("makes no app's post a person's, although Slack names a person, and loses none that counts", async () => {
     const channel = scene.channel();
+    const alarms = scene.slack.createPerson({ name: 'alarms', kind: 'bot' });
+    scene.slack.invite(channel, alarms);
+    const { settings } = scene.sandbox.bot.store;
+    const allowed_bots = [alarms.botId ?? ''];
+    await settings.set(scene.slack.team.id, channel.id, scene.ada.id, { allowed_bots });
     const root = scene.ask(channel, 'a thread');
     await scene.finished(channel, root);
     const said: Message[] = [];
@@ -146,14 +151,20 @@ describe('a gap in receiving events', async () => {
       const odd = { bot_id: undefined, username: 'Ada' };
       said.push(scene.ask(channel, 'an app says this', { byApp: 'B0DRAFTS', odd }));
       said.push(scene.ask(channel, 'a person says this'));
+      said.push(scene.ask(channel, 'a bot asks this', { person: alarms, subtype: 'bot_message' }));
+      said.push(scene.reply(channel, root, 'the lamp is dark', { person: alarms }));
     });
     await scene.sandbox.restartBot();
-    const [byApp, own] = said;
-    if (byApp === undefined || own === undefined) throw new Error('There are two.');
+    const [byApp, own, asked, unsent] = said;
+    if (!byApp || !own || !asked || !unsent) throw new Error('There are four.');
     await scene.finished(channel, own);
-    const key = { workspace: scene.slack.team.id, channel: channel.id, ts: byApp.ts };
-    expect(await scene.sandbox.bot.store.messages.get(key)).toBeUndefined();
-    expect(toldTo(scene, channel)).toEqual(['a thread', 'a person says this']);
+    await scene.finished(channel, asked);
+    const { messages } = scene.sandbox.bot.store;
+    const known = ({ ts }: Message) =>
+      messages.get({ workspace: scene.slack.team.id, channel: channel.id, ts });
+    expect(await known(byApp)).toBeUndefined();
+    await scene.until('its ids are kept', async () => (await known(unsent))?.state === 'unsent');
+    expect(toldTo(scene, channel).toSorted()).toEqual(['a bot asks this', 'a person says this', 'a thread']);
   });
 
   test('is filled when a lost connection comes back', async () => {

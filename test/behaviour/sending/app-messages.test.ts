@@ -97,6 +97,44 @@ test('an alert that an app posts under another name is told as from that one, wi
   );
 });
 
+test('what an app posts between two questions goes with the next one, which needs no mention for it', async () => {
+  const channel = scene.channel();
+  const root = slack.say({ person: scene.grace, channel, text: 'the pump again' });
+  await scene.finished(channel, scene.reply(channel, root, `${scene.mention} which pump?`));
+  alert(channel, 'the pump is loud', root);
+  await slack.settled();
+  const next = scene.reply(channel, root, 'and now?');
+  await scene.finished(channel, next);
+  const [, prompt] = scene.sentToAgent('which pump?').texts;
+  expect(prompt).toMatch(asRead('the pump is loud'));
+  expect(prompt).toContain('and now?');
+});
+
+test("what apps say and share in the agent's thread goes with the next question, and asks and stops nothing", async () => {
+  const channel = scene.channel();
+  const root = scene.ask(channel, 'watch the lamp\n/slow 9000');
+  await scene.until('the agent works', () => scene.sentToAgent('watch the lamp').texts.length > 0);
+  slack.invite(channel, monitor);
+  scene.reply(channel, root, `<@${ada.id}> the lamp is dark`, { person: monitor });
+  scene.reply(channel, root, `${scene.mention} stop`, { person: monitor });
+  // Slack names no app for the files that it shares.
+  const odd = { bot_id: undefined, app_id: undefined, bot_profile: undefined };
+  const files = [{ name: 'lamp.csv', mime: 'text/csv', bytes: 'well\nB7\n' }];
+  const shared = scene.reply(channel, root, 'the wells', { person: monitor, files, odd });
+  await slack.settled();
+  await scene.hurry('watch the lamp');
+  const key = { workspace: slack.team.id, channel: channel.id, ts: shared.ts };
+  await scene.until('it asks nothing', async () => {
+    return (await scene.sandbox.bot.store.messages.get(key))?.state === 'unsent';
+  });
+  const next = scene.reply(channel, root, 'which wells?');
+  await scene.finished(channel, next);
+  const { texts, fileIds } = scene.sentToAgent('watch the lamp');
+  expect(texts).toHaveLength(2);
+  expect(texts[1]).toMatch(/@ada the lamp is dark.*stop.*the wells.*lamp\.csv.*which wells\?/s);
+  expect(fileIds[1]).toHaveLength(1);
+});
+
 test('an app whose questions are taken is answered where only its attachment mentions the bot', async ({
   onTestFinished,
 }) => {

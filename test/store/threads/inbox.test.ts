@@ -78,7 +78,7 @@ describe('the job of a message', () => {
 describe('a late copy of a message that was refused', () => {
   const refused = async (message: InboxMessage) => {
     await store.inbox.write(message);
-    await turns.messages.refuse(message);
+    await turns.messages.refuse(message, 'refused');
     await turns.threads.makeDormant(message);
   };
 

@@ -2,7 +2,7 @@
 export const THREAD_WORDS = {
   // waiting: arrived, not sent; sending: frozen, the send is under way or its outcome is unknown; sent: at the service;
   // withdrawn: taken back before it was sent; closed: its turn ended without a send; refused: its writer has no access or is
-  // over a quota; unsent: people's talk, of which only the ids are kept.
+  // over a quota; unsent: talk of people and apps, of which only the ids are kept.
   message_state: ['waiting', 'sending', 'sent', 'withdrawn', 'closed', 'refused', 'unsent'],
   // How a turn ended. kept: files without text, which go with the next message.
   turn_outcome: [

@@ -69,6 +69,8 @@ const MANY_PEOPLE = 20;
 const LIST_PAUSE_MS = 30_000;
 /** The most people that are looked up one by one for a link, at 80 a minute. */
 const MAX_LINK_READERS = 30;
+/** Stands for the name of what is no person to Slack. */
+const A_BOT = 'a bot or workflow';
 const CACHE_TTL_MS = 5 * 60_000;
 const MAX_CURRENT_AGE_MS = 30_000;
 
@@ -155,8 +157,9 @@ export class SlackDirectory {
     }
   }
 
-  /** The name that people see; the id if Slack does not say. What somebody waits for goes first. */
+  /** The name that people see; the id if Slack does not say; of bots (B…) none. What somebody waits for goes first. */
   async personName(id: string): Promise<string> {
+    if (id.startsWith('B')) return A_BOT;
     return (await neededFor('names', () => this.person(id))).name;
   }
 

@@ -8,7 +8,7 @@ import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { lookUpReferences, toldApart } from '../reading/display-names.ts';
 import { referencePiece } from '../reading/parsed-blocks.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
-import { isDirectChannel } from '../runtime/incoming-message.ts';
+import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
@@ -182,9 +182,9 @@ async function withWriters(
   const names = toldApart(await lookUpReferences({ people, channel: message.channel }, pieces));
   const named = withWriterName(text, names.get(message.user_id) ?? '');
   const isSecondWriter = first !== undefined && first !== message.user_id && more.length === 0;
-  if (!isSecondWriter) return { text: named, ids: [] };
+  // A workflow has no name that people know.
+  if (!isSecondWriter || isBotId(first)) return { text: named, ids: [] };
   const name = names.get(first) ?? first;
-  // A workflow's id, for example, is no name that people know.
   return name === first ? { text: named, ids: [] } : { text: withUnnamedWriter(named, name), ids: [first] };
 }
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import { millis, Queries } from '../queries.ts';
-import type { Thread, Turn } from '../schema.ts';
+import { inThread, millis, Queries } from '../queries.ts';
+import type { Thread, ThreadKey, Turn } from '../schema.ts';
 import { waitsForPerson } from './person-waits.ts';
 import { hasSent, isAtWork, isOpenTurn } from './turn-phase.ts';
 
@@ -68,6 +68,14 @@ export class TurnUsage extends Queries {
       select count(*)::int as count from turns
       where workspace = ${workspace} and channel = ${channel} and ${isAtWork}`);
     return row?.count ?? 0;
+  }
+
+  /** Whether bots had so many turns in a thread in the last `ms`, since a person wrote there. */
+  async areBotsAlone(thread: ThreadKey, { count, ms }: { count: number; ms: number }): Promise<boolean> {
+    return this.exists(sql`
+      select from turns where ${inThread(thread)} and asked_by like 'B%' and started_at > greatest(now() - ${millis(ms)}, (
+        select max(received_at) from messages where ${inThread(thread)} and user_id not like 'B%'))
+      limit 1 offset ${count - 1}::int`);
   }
 
   /** The skills that the service took in the workspace's newest 1,000 turns, the newest first. */

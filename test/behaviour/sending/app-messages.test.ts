@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
@@ -148,4 +149,47 @@ test('an app whose questions are taken is answered where only its attachment men
   await own.finished(channel, alarm);
   expect(own.agent.tasks.map(({ title }) => title)).toEqual([expect.stringContaining('Freezer 3')]);
   expect(own.shown(channel, alarm)).not.toBe('');
+});
+
+describe('an app whose questions are taken', async () => {
+  const own = await openAppScene({ settings: { ALLOWED_BOTS: 'B0ALARMS' } });
+  const alarms = own.slack.createPerson({ name: 'alarms', kind: 'bot' });
+  alarms.botId = 'B0ALARMS';
+  const byApp = { person: alarms, subtype: 'bot_message' };
+  const begin = () => {
+    const channel = own.channel();
+    own.slack.invite(channel, alarms);
+    return channel;
+  };
+
+  test('waits for a person after ten questions in a row in a thread', async () => {
+    const channel = begin();
+    const root = own.ask(channel, 'alarm 1', byApp);
+    await own.finished(channel, root);
+    const again = (count: number) => own.reply(channel, root, `${own.mention} alarm ${count}`, byApp);
+    for (let count = 2; count <= 10; count += 1) await own.finished(channel, again(count));
+    const key = { workspace: own.slack.team.id, channel: channel.id, ts: again(11).ts };
+    const { messages } = own.sandbox.bot.store;
+    await own.until('it is left', async () => (await messages.get(key))?.state === 'unsent');
+    await own.finished(channel, own.reply(channel, root, 'go on'));
+    await own.finished(channel, again(12));
+    const { texts } = own.sentToAgent('alarm 1');
+    expect(texts).toHaveLength(12);
+    expect(texts[10]).toMatch(/alarm 11.*go on/s);
+    expect(texts[11]).toBe('a bot or workflow: alarm 12');
+    expect(own.shown(channel, root)).toContain(strings.inAnswerTo(['a bot or workflow']));
+    expect(own.shown(channel, root)).not.toContain('B0ALARMS');
+  });
+
+  test('is told nothing privately, as people are', async () => {
+    const channel = begin();
+    const root = own.ask(channel, 'alarm at night\n/slow 9000', byApp);
+    await own.until('the agent works', () => own.sentToAgent('alarm at night').texts.length > 0);
+    const next = own.reply(channel, root, `${own.mention} --model max and in the morning?`, byApp);
+    await own.slack.settled();
+    await own.hurry('alarm at night');
+    await own.finished(channel, next);
+    const told = own.slack.calls.filter(({ method }) => method === 'chat.postEphemeral');
+    expect(told).toEqual([]);
+  });
 });

@@ -148,11 +148,6 @@ export function isUnclaimed(until = 'claimed_until') {
 export const isInstalled = sql<boolean>`workspace not in (
   select workspace from workspaces where uninstalled_at is not null or access_revoked_at is not null)`;
 
-/** The row's place among those of its workspace: taken in this order, no workspace's rows hide those of another. */
-export function placeInWorkspace(order: RawBuilder<unknown>) {
-  return sql<number>`row_number() over (partition by workspace order by ${order}) as place`;
-}
-
 /** The workspaces that a workspace's installation reaches, with itself: an organisation's workspaces may share channels. */
 export function reachedWith(workspace: string) {
   return sql<{ workspace: string }>`

@@ -1,5 +1,5 @@
 import { sql, type Updateable } from 'kysely';
-import { hasTurn, inThread, isInstalled, isTurn, isWaiting, placeInWorkspace, Queries } from '../queries.ts';
+import { hasTurn, inThread, isInstalled, isTurn, isWaiting, Queries } from '../queries.ts';
 import type { Message, SlackTs, Tables, ThreadKey, Turn, TurnId } from '../schema.ts';
 import { hasSent, isAtWork, isOpenTurn } from './turn-phase.ts';
 
@@ -55,8 +55,8 @@ export class StopRequests extends Queries {
     const isSent = sql`stop_sent_at is not null and (force_stop_requested_at is null or force_stop_sent_at is not null)`;
     return this.rows(sql<Turn>`
       with stopping as (
-        select workspace, id, ${placeInWorkspace(sql`${isSent}, random()`)} from turns
-        where ${isStopOpen}
+        select workspace, id, row_number() over (partition by workspace order by ${isSent}, random()) as place
+        from turns where ${isStopOpen}
       )
       select turns.* from turns join stopping using (workspace, id) order by place, id limit ${limit}`);
   }

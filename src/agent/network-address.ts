@@ -40,7 +40,9 @@ const RESOLVER_OPTIONS = { timeout: 2_000, tries: 2 };
  */
 export function resolverLookup(resolver: Resolver = new Resolver(RESOLVER_OPTIONS)): LookupFunction {
   return (hostname, options, callback) => {
-    const wanted = ([4, 6] as const).filter((family) => [0, undefined, family].includes(familyOf(options)));
+    const wanted = ([4, 6] as const).filter((family) =>
+      [undefined, 0, family, `IPv${family}`].includes(options.family),
+    );
     const queries = wanted.map(async (family) => {
       const found = family === 4 ? await resolver.resolve4(hostname) : await resolver.resolve6(hostname);
       return found.map((address) => ({ address, family }));
@@ -53,11 +55,6 @@ export function resolverLookup(resolver: Resolver = new Resolver(RESOLVER_OPTION
       callback(cause instanceof Error ? cause : new Error(`${hostname} has no address`), '', 4);
     });
   };
-}
-
-function familyOf({ family }: LookupOptions): number | undefined {
-  if (family === 'IPv4') return 4;
-  return family === 'IPv6' ? 6 : family;
 }
 
 const PRIVATE_ADDRESS = { code: 'PRIVATE_ADDRESS' };

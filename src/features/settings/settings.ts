@@ -90,51 +90,25 @@ function textField(words: { hint: string }, limits: { maxLength: number; multili
 /** What people do not see, but for tabs, ends of lines, and what joins letters: it could hide words in what others' tasks get. */
 const HIDDEN = /(?![\t\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}]|[\u{e0100}-\u{e01ef}]/gu;
 
+function parseSignedText(typed: string, _scope: Scope, person: string): SignedText | null {
+  const text = typed.replace(HIDDEN, '').trim();
+  return text === '' ? null : { text, set_by: person, set_at: new Date() };
+}
+
 /** A text of several lines, trimmed, with who has set it and when; null for none. */
 function signedTextSetting(words: { label: string; hint: string }, { maxLength }: { maxLength: number }) {
   return {
     words,
     format: (value: SignedText | null) => value?.text ?? '',
-    parse: (typed: string, _scope: Scope, person: string) => {
-      const text = typed.replace(HIDDEN, '').trim();
-      return text === '' ? null : { text, set_by: person, set_at: new Date() };
-    },
+    parse: parseSignedText,
     audited: (value: SignedText | null) => value && { characters: value.text.length },
     signature: (value: SignedText | null) => (value === null ? undefined : strings.signature(value)),
     input: textField(words, { maxLength, multiline: true }),
   };
 }
 
-/** A list of prompts, one in each line, with who has set it and when. */
-function promptsSetting(
-  words: { label: string; hint: string; invalid: string },
-  { maxLength }: { maxLength: number },
-) {
-  const { parse, ...setting } = signedTextSetting(words, { maxLength });
-  return {
-    ...setting,
-    invalid: words.invalid,
-    parse: (text: string, scope: Scope, person: string) =>
-      parsePromptList(text) === undefined ? undefined : parse(text, scope, person),
-  };
-}
-
 /** Most channels that are named in a summary: a section holds 3,000 characters. */
 const MAX_NAMED_CHANNELS = 50;
-
-/** Any number of channels; null for none. */
-function channelsSetting(words: { label: string; hint: string }) {
-  const format = (ids: readonly string[] | null) => (ids ?? []).join(',');
-  return {
-    words,
-    format,
-    parse: (text: string) => (text === '' ? null : text.split(',')),
-    nameOf: (ids: readonly string[] | null) => strings.channelNames(ids ?? [], MAX_NAMED_CHANNELS),
-    audited: (ids: readonly string[] | null) => ids && format(ids),
-    input: ({ id, label, text }: ShownSetting) =>
-      channelsInput(id, { label, hint: words.hint, optional: true }, text === '' ? [] : text.split(',')),
-  };
-}
 
 /** One of the form's checkboxes. */
 function switchSetting(words: { label: string; description?: string }) {
@@ -149,23 +123,6 @@ function switchSetting(words: { label: string; description?: string }) {
 const MAX_BOTS = 50;
 
 const NO_BOTS = 'none';
-
-/** Ids of bots and workflows; null for the default. */
-function botsSetting(
-  words: { label: string; hint: string; invalid: string },
-  { maxLength }: { maxLength: number },
-) {
-  return {
-    words,
-    invalid: words.invalid,
-    format: formatBotList,
-    parse: parseBotList,
-    // An operator may name more than hints and sections hold.
-    nameOf: (bots: readonly string[] | null) => shorten(formatBotList(bots), 1_000),
-    audited: (bots: readonly string[] | null) => bots && formatBotList(bots),
-    input: textField(words, { maxLength }),
-  };
-}
 
 /** Bots and workflows as a form shows them: empty for the default, "none" for an empty list. */
 export function formatBotList(bots: readonly string[] | null): string {
@@ -244,7 +201,10 @@ export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
     },
   },
   prompts: {
-    ...promptsSetting(strings.settings.prompts, { maxLength: 3_000 }),
+    ...signedTextSetting(strings.settings.prompts, { maxLength: 3_000 }),
+    invalid: strings.settings.prompts.invalid,
+    parse: (text, scope, person) =>
+      parsePromptList(text) === undefined ? undefined : parseSignedText(text, scope, person),
     scopes: ['channel'],
     missing: ({ keepsTexts }) => (keepsTexts ? undefined : strings.noPrompts),
   },
@@ -264,7 +224,15 @@ export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
     usual: () => ({ value: 'invited', from: 'operator' }),
   },
   answers_in_channels: {
-    ...channelsSetting(strings.settings.answers_in_channels),
+    words: strings.settings.answers_in_channels,
+    format: (ids) => (ids ?? []).join(','),
+    parse: (text) => (text === '' ? null : text.split(',')),
+    nameOf: (ids) => strings.channelNames(ids ?? [], MAX_NAMED_CHANNELS),
+    audited: (ids) => ids?.join(',') ?? null,
+    input: ({ id, label, text }) => {
+      const { hint } = strings.settings.answers_in_channels;
+      return channelsInput(id, { label, hint, optional: true }, text === '' ? [] : text.split(','));
+    },
     scopes: ['workspace'],
     usual: () => ({ value: null, from: 'operator' }),
   },
@@ -302,7 +270,14 @@ export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
     notice: { isOn: (value) => value, text: strings.settingNotices.allow_workflow_steps },
   },
   allowed_bots: {
-    ...botsSetting(strings.settings.allowed_bots, { maxLength: 1_000 }),
+    words: strings.settings.allowed_bots,
+    invalid: strings.settings.allowed_bots.invalid,
+    format: formatBotList,
+    parse: parseBotList,
+    // An operator may name more than hints and sections hold.
+    nameOf: (bots) => shorten(formatBotList(bots), 1_000),
+    audited: (bots) => bots && formatBotList(bots),
+    input: textField(strings.settings.allowed_bots, { maxLength: 1_000 }),
     scopes: ['channel', 'workspace'],
     usual: ({ allowedBots }) => ({ value: [...allowedBots], from: 'operator' }),
   },

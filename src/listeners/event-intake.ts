@@ -12,7 +12,6 @@ import type { ChannelActor, StopOutcome, WorkspaceActor } from '../relay/runtime
 import {
   type EventKind,
   type EventOutcome,
-  type InboxEvent,
   type InboxOutcome,
   isDirectChannel,
 } from '../relay/runtime/incoming-message.ts';
@@ -172,22 +171,16 @@ export class EventIntake {
       this.#deps.log[level]({ workspace, channel, why: inboxEvent.why }, 'ignored an event');
       return { kind: 'other', take: async () => 'ignored' };
     }
-    return { kind: inboxEvent.kind, take: (inbox) => this.#record(workspace, inboxEvent, bot, inbox) };
-  }
-
-  async #record(
-    workspace: string,
-    inboxEvent: Exclude<InboxEvent, { kind: 'ignored' }>,
-    bot: BotIdentity,
-    inbox: Inbox,
-  ): Promise<EventOutcome> {
-    const outcome = await inbox.accept(inboxEvent, bot);
-    const source =
-      'message' in inboxEvent ? inboxEvent.message : { ts: '', person: undefined, ...inboxEvent };
-    const { channel, ts, person = '' } = source;
-    this.#deps.log.debug({ workspace, channel, ts, outcome: outcome.kind }, 'handled an event');
-    this.#afterAck(() => this.#deps.onInboxOutcome(outcome, { workspace, channel, ts, person }));
-    return outcome.kind;
+    const record = async (inbox: Inbox) => {
+      const outcome = await inbox.accept(inboxEvent, bot);
+      const source =
+        'message' in inboxEvent ? inboxEvent.message : { ts: '', person: undefined, ...inboxEvent };
+      const { channel, ts, person = '' } = source;
+      this.#deps.log.debug({ workspace, channel, ts, outcome: outcome.kind }, 'handled an event');
+      this.#afterAck(() => this.#deps.onInboxOutcome(outcome, { workspace, channel, ts, person }));
+      return outcome.kind;
+    };
+    return { kind: inboxEvent.kind, take: record };
   }
 
   /** Slack names one of the installations that share a channel; the event may be for another one. */

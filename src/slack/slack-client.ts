@@ -171,19 +171,11 @@ export function clientForToken(
 }
 
 /** One request as Slack's packages make it; it ends after five seconds if they set no limit. */
-async function sendText(
-  url: string | URL,
-  { body, headers, method, redirect, signal }: Parameters<FetchFunction>[1] = {},
-) {
+async function sendText(url: string | URL, options: Parameters<FetchFunction>[1] = {}) {
+  const { body, signal = AbortSignal.timeout(CALL_TIMEOUT_MS) } = options;
   if (typeof body !== 'string')
     throw new Error("Slack's packages send only forms and JSON here; use FileUploads for files.");
-  return fetch(url, {
-    body,
-    signal: signal ?? AbortSignal.timeout(CALL_TIMEOUT_MS),
-    ...(headers && { headers }),
-    ...(method && { method }),
-    ...(redirect && { redirect }),
-  });
+  return fetch(url, { ...options, body, signal });
 }
 
 /** What all clients of Slack's packages have in common: a call is one request, and goes to this address alone. */

@@ -76,12 +76,12 @@ export async function readPostmaster(data: string): Promise<Postmaster | undefin
   return { pid, socketFolder: lines[4] ?? '', isReady: lines[7] === 'ready' };
 }
 
-function isAlive(pid: number): boolean {
+/** Whether a process may run: the system may hide those of other users. */
+export function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
+    return process.kill(pid, 0);
   } catch (error) {
-    return errorCode(error) === 'EPERM';
+    return errorCode(error) !== 'ESRCH';
   }
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { sql } from 'kysely';
-import { errorCode } from '../../postgres/errors.ts';
+import { isAlive } from '../../postgres/running-server.ts';
 import { Queries } from '../queries.ts';
 
 /** What tells a process from every other that runs or ran, for those that share its host. */
@@ -34,12 +34,7 @@ export function isSurelyDead({ host, pid, started }: ProcessIdentity): boolean {
   if (identityOf()?.host !== host) return false;
   const now = identityOf(pid);
   if (now !== undefined) return now.started !== started;
-  try {
-    // The system may hide the processes of other users.
-    return !process.kill(pid, 0);
-  } catch (error) {
-    return errorCode(error) === 'ESRCH';
-  }
+  return !isAlive(pid);
 }
 
 /** The key of a process's session lock, in the table of processes. */

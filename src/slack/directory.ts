@@ -204,13 +204,9 @@ export class SlackDirectory {
 
   /** Like `channel`, but throws a SlackError if Slack is unavailable. */
   async requireChannel(id: string, signal?: AbortSignal, forceRefresh = false): Promise<Channel> {
-    try {
-      const load = this.#loads.join(id, () => this.#channels.forceFetch(id, { forceRefresh }));
-      return await unlessAborted(load, signal);
-    } catch (error) {
-      if (error instanceof ChannelGoneError) return unknownChannel(id);
-      throw error;
-    }
+    const load = this.#loads.join(id, () => this.#channels.forceFetch(id, { forceRefresh }));
+    const isGone = (error: unknown) => error instanceof ChannelGoneError;
+    return await unlessAborted(load, signal).catch(valueIf(unknownChannel(id), isGone));
   }
 
   /** Like `requireChannel`, as Slack says now: for access, which a conversion or a share changes. */

@@ -107,13 +107,9 @@ export class ServerProcess {
   async stop(timeoutMs: number): Promise<void> {
     this.isStopping = true;
     this.#pipe.end();
-    const timer = setTimeout(() => this.#kill(), timeoutMs);
+    const { pid } = this.#child;
+    const timer = setTimeout(() => pid !== undefined && process.kill(-pid, 'SIGKILL'), timeoutMs);
     await this.ended;
     clearTimeout(timer);
-  }
-
-  #kill(): void {
-    const { pid } = this.#child;
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   }
 }

@@ -208,19 +208,15 @@ export class RateLimiter {
     const limitKey = channel === undefined ? limit : `${limit}/${channel}`;
     let queue = this.#queues.get(limitKey);
     if (queue === undefined) {
-      this.#dropIdleQueues();
+      // Channels come and go: their queues must not pile up.
+      if (this.#queues.size >= 1_000)
+        for (const [key, idle] of this.#queues) if (idle.isIdle) this.#queues.delete(key);
       const known = this.#options.rateLimits[limit];
       const rateLimit = { ...known, perMinute: known.perMinute * this.pace };
       queue = new PermitQueue({ ...this.#options, limitKey, rateLimit });
       this.#queues.set(limitKey, queue);
     }
     return queue;
-  }
-
-  /** Channels come and go: their queues must not pile up. */
-  #dropIdleQueues(): void {
-    if (this.#queues.size < 1_000) return;
-    for (const [key, queue] of this.#queues) if (queue.isIdle) this.#queues.delete(key);
   }
 }
 

@@ -269,7 +269,9 @@ export class PermitQueue {
       waitMs = this.#storeRetryMs;
     }
     if (waitMs > 0) {
-      this.#markExhausted(performance.now() + waitMs + this.#grantBackoffMs, deep || deepBurst === undefined);
+      const until = performance.now() + waitMs + this.#grantBackoffMs;
+      this.#exhaustedUntil.usual = Math.max(this.#exhaustedUntil.usual, until);
+      if (deep || deepBurst === undefined) this.#exhaustedUntil.deep = until;
       this.#grantBackoffMs = Math.floor(this.#grantBackoffMs / 2);
       return;
     }
@@ -278,11 +280,6 @@ export class PermitQueue {
     const chosen = this.#pickNext();
     if (chosen !== undefined) this.#grant(chosen);
     else this.#returnedPermitsUntil.push(performance.now() + RETURNED_PERMIT_TTL_MS);
-  }
-
-  #markExhausted(until: number, deep: boolean): void {
-    this.#exhaustedUntil.usual = Math.max(this.#exhaustedUntil.usual, until);
-    if (deep) this.#exhaustedUntil.deep = until;
   }
 
   #grant(waiter: Waiter): void {

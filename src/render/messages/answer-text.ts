@@ -34,7 +34,8 @@ function joinTexts(blocks: readonly ContentBlock[]): string {
     const source = block.kind === 'text' ? block.text : unknownText(block);
     const text = source.includes('\r') ? source.replace(/\r\n?/g, '\n') : source;
     if (text === '') continue;
-    const apart = afterTool || block.kind === 'other' || !continuesText(end, text);
+    const continues = /\s$/.test(end) || /^[\s\p{Ll}\p{P}]/u.test(text);
+    const apart = afterTool || block.kind === 'other' || !continues;
     const segment = end !== '' && apart ? paragraphBreak(end, text) + text : text;
     segments.push(segment);
     end = (end + segment).slice(-2);
@@ -50,10 +51,6 @@ function isThought(block: ContentBlock): boolean {
 function unknownText({ type, raw }: ContentBlock & { kind: 'other' }): string {
   if (typeof raw.text === 'string' && raw.text !== '') return raw.text;
   return unsupportedBlock(type.replace(/[^\p{L}\p{N} .-]+/gu, ' ').trim());
-}
-
-function continuesText(before: string, after: string): boolean {
-  return /\s$/.test(before) || /^[\s\p{Ll}\p{P}]/u.test(after);
 }
 
 function paragraphBreak(before: string, after: string): string {

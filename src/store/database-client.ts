@@ -119,8 +119,10 @@ export function databaseClientClass(addresses: DatabaseAddresses, connectTimeout
       this.on('error', () => broken.add(this));
     }
 
+    /** What a connection begins with; it takes precedence over the settings of a server, database or role. */
     override getStartupConf(): Record<string, string> {
-      return { ...initialSettings(addresses.isPooled), ...super.getStartupConf() };
+      const settings = addresses.isPooled ? PASSED_ON : { ...NEEDED, ...LIMITS };
+      return { ...settings, ...super.getStartupConf() };
     }
 
     override connect(): Promise<pg.Client>;
@@ -198,11 +200,6 @@ const LIMITS = {
 
 /** Since PostgreSQL 14 and 17; a server that does not know a setting refuses a connection with it. */
 const NEWER_LIMITS = ['idle_session_timeout', 'transaction_timeout'];
-
-/** The settings to begin a connection with; they take precedence over those of a server, database or role. */
-function initialSettings(isPooled: boolean): Record<string, string> {
-  return isPooled ? PASSED_ON : { ...NEEDED, ...LIMITS };
-}
 
 /** What a new connection says of its database. */
 interface SessionState {

@@ -15,7 +15,7 @@ import type {
   FormSubmission,
   WorkspaceActor,
 } from '../../relay/runtime/control-request.ts';
-import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
+import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import { isEmptyMessage } from '../../relay/sending/empty-message.ts';
 import { inviteMe } from '../../relay/tasks/task-summaries.ts';
@@ -97,8 +97,11 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
     const misspelt = misspeltFlag(typed, settings.supportedTaskOptions);
     if (misspelt !== undefined) return strings.unknownFlag(misspelt);
     const leftMs = ANSWER_TIMEOUT_MS - (performance.now() - startedAt);
-    const noPlace = await placeRefusal(workspace, channel, leftMs);
-    if (noPlace !== undefined) return noPlace;
+    // If Slack does not say in time whether the bot can post there, the post itself will find out.
+    const known = workspace.people.botPlaceIn(channel, leftMs).catch(() => undefined);
+    const place = await within(leftMs, known, undefined);
+    if (place === 'archived') return strings.startForm.archived;
+    if (place === 'outside') return inviteMe(workspace);
     const { id } = submission;
     const question = { workspace: workspace.id, id, user_id: person, channel, content };
     const answer = await send(question, refused, start?.message_ts);
@@ -187,18 +190,6 @@ export function commandAnswer(answer: StartFormAnswer, question: string, where =
   }
   const text = strings.command.asked;
   return { text, blocks: [sectionBlock(text), mrkdwnContextBlock(strings.command.otherWords)] };
-}
-
-/** Why the bot can post nothing in a channel. If Slack does not say in time, the post itself will find out. */
-async function placeRefusal(
-  workspace: WorkspaceClient,
-  channel: string,
-  leftMs: number,
-): Promise<string | undefined> {
-  const known = workspace.people.botPlaceIn(channel, leftMs).catch(() => undefined);
-  const place = await within(leftMs, known, undefined);
-  if (place === 'archived') return strings.startForm.archived;
-  return place === 'outside' ? inviteMe(workspace) : undefined;
 }
 
 /** What a form holds; undefined for fields that it did not have. */

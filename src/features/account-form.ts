@@ -17,6 +17,7 @@ import {
   sectionBlock,
 } from '../render/blocks/slack-blocks.ts';
 import * as strings from '../render/strings/index.ts';
+import type { AccountKey } from '../store/schema.ts';
 import { encryptionContext, type Keyring } from '../store/workspaces/encryption.ts';
 import { type ModalOutcome, type ModalTrigger, openForAdmins, updateModal } from './modals.ts';
 
@@ -151,10 +152,7 @@ export function workspaceAccount(deps: WorkspaceAccountDeps) {
   }
 
   /** Whether a key can read the current account's tasks or projects; true if there are none. */
-  async function isSameAccount(
-    current: { workspace: string; account_id: string },
-    credentials: ServiceCredentials,
-  ): Promise<boolean> {
+  async function isSameAccount(current: AccountKey, credentials: ServiceCredentials): Promise<boolean> {
     const items = await deps.store.accounts.recentItems(current, MAX_PROBED_ITEMS);
     for (const one of items) {
       const opens = keyOpens({ ...credentials, ...deps.clientOptions(current.workspace) }, one);

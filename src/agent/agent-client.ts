@@ -325,7 +325,6 @@ export class AgentClient {
     return await this.#http.call('POST', path, schema, details);
   }
 
-  /** Reads the pages of one walk through a task's messages. */
   #pageReader(taskId: string): ListMessages {
     const list = (cursor: MessageCursor) => this.listMessages(taskId, cursor);
     return withSmallerPages(this.#responseReader.withListLimit(list));

@@ -171,7 +171,6 @@ export class Redactor {
   /** The encoded forms of each known secret. */
   readonly #secrets = new Set<readonly string[]>();
 
-  /** `secrets`: the values of secret settings. */
   constructor(secrets: Iterable<string> = []) {
     for (const secret of secrets) this.addSecret(secret);
   }

@@ -170,7 +170,6 @@ export async function checkSchema(at: string | pg.ClientConfig, log: Logger, isP
     /** Like 18.4. */
     serverVersion: row.version.split(' ')[0] ?? row.version,
     majorVersion: Math.floor(Number(row.number) / 10_000),
-    /** Migrations that are still to be applied. */
     pending: Object.keys(migrations).filter((name) => !applied.includes(name)),
     /** Applied migrations that only a newer release knows. */
     unknown: applied.filter((name) => !(name in migrations)),

@@ -86,7 +86,6 @@ export function auditedSettings(change: Partial<Settings>): Record<string, unkno
   return Object.fromEntries(changed.map((key) => [key, audited(key)]));
 }
 
-/** The id of a setting's input. */
 function inputId(scope: Scope, field: string): string {
   return `${scope === 'workspace' ? 'workspace' : 'channel'}_${field}`;
 }
@@ -140,7 +139,6 @@ export function workspaceSummary(workspace: Settings, operator: OperatorSettings
   return lines.join('\n');
 }
 
-/** The input with all switches. */
 const SWITCHES = 'switches';
 
 function keysIn(scope: Scope): SettingKey[] {

@@ -149,7 +149,6 @@ export function taskButtons(
   };
   type ShownTask = WorkspaceActor & ReturnType<typeof parseTaskMetadata>;
   type Show = (note: string) => Promise<boolean>;
-  /** Handles a press in a modal that shows a task. */
   const onTask = (act: (task: ShownTask, show: Show, press: ViewPress) => Promise<unknown>) => {
     return async (press: ViewPress) => {
       const { workspace, person, view } = press;

@@ -93,7 +93,6 @@ export const checkAgentService: Check = async function* (config) {
   throw new Error(problem);
 };
 
-/** What is wrong and what to do. */
 function describeFailure(error: unknown): Error {
   if (error instanceof AgentError && error.code === 'unavailable' && error.status === undefined)
     return unreachable('AGENT_BASE_URL', error.cause, 'timed_out');

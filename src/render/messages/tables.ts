@@ -211,7 +211,6 @@ function spanInCell(type: string, source: string): string | undefined {
   return type === 'inlineFormula' ? unicodeFormula(source) : undefined;
 }
 
-/** The text of a node without its formatting. */
 function plainTextOf(text: string, { children }: MarkdownNode): string {
   return elementsOf(text, children)
     .map((element) => ('text' in element ? element.text : ''))

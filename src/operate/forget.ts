@@ -41,71 +41,82 @@ export function parseForgetRequest(args: readonly string[]): ForgetRequest {
   return { workspace, user, tasks };
 }
 
+const TASK_OUTCOMES = {
+  deleted: 'deleted at the agent service',
+  absent: 'not found in its account at the agent service',
+  kept: 'not deleted, because the key of its account is gone',
+};
+type TaskOutcome = keyof typeof TASK_OUTCOMES;
+
 /**
- * Erases, and prints what was erased and what remains elsewhere. Throws if nothing is known of the workspace or the
- * person. If `deleteTask` throws, our own rows stay, so that the command can be repeated. `signal` stops after a batch.
+ * Erases, and prints what was erased and what remains elsewhere. Throws if nothing is known of the workspace or the person; what
+ * `deleteTask` throws, before any row of the person is erased; and the reason of `signal`, after a task or a batch.
  */
 export async function forget(
   store: Pick<Store, 'personErasure' | 'workspaceErasure' | 'tasks'>,
   request: ForgetRequest,
-  deleteTask: (task: JoinedTask) => Promise<void>,
+  deleteTask: (task: JoinedTask) => Promise<TaskOutcome>,
   print: (line: string) => void,
   signal?: AbortSignal,
 ): Promise<void> {
   const { workspace } = request;
   if ('everything' in request) {
     let reportedRows = 0;
-    const onBatch = (rows: number) => {
+    const onProgress = (rows: number) => {
       if (rows < reportedRows + PROGRESS_ROWS) return;
       reportedRows = rows;
       print(`Deleted ${rows} rows of ${workspace} so far.`);
     };
-    const rows = await store.workspaceErasure.eraseWorkspace(workspace, { signal, onProgress: onBatch });
-    if (rows === 0 && signal?.aborted !== true)
-      throw new Error(`There is nothing of the workspace ${workspace} in this database.`);
+    const mayContinue = async () => signal?.aborted !== true;
+    const rows = await store.workspaceErasure.eraseWorkspace(workspace, { mayContinue, onProgress });
     print(`Deleted ${rows} rows of ${workspace}.`);
-    if (signal?.aborted === true) return print('Interrupted. Run the command again to delete the rest.');
+    signal?.throwIfAborted();
+    if (rows === 0) throw new Error(`There is nothing of the workspace ${workspace} in this database.`);
     print('Its projects and tasks at the agent service still exist.');
     return;
   }
   const tasks = await store.tasks.joinedBy(workspace, request.user);
+  const left = new Set(tasks.map(({ task_id }) => task_id));
   const ownTasks = request.tasks ? tasks.filter(({ alone }) => alone) : [];
   for (const [index, task] of ownTasks.entries()) {
-    await deleteTask(task);
-    print(`Deleted task ${task.task_id} at the agent service (${index + 1} of ${ownTasks.length}).`);
+    signal?.throwIfAborted();
+    const outcome = await deleteTask(task);
+    if (outcome !== 'kept') left.delete(task.task_id);
+    print(`Task ${task.task_id}: ${TASK_OUTCOMES[outcome]} (${index + 1} of ${ownTasks.length}).`);
   }
+  signal?.throwIfAborted();
   const messages = await store.personErasure.eraseUser(workspace, request.user);
   if (messages === undefined)
     throw new Error(`There is nothing of ${request.user} in ${workspace}. Check both IDs.`);
   print(`Erased ${messages} messages of ${request.user} and all other data kept about them.`);
-  const remaining = request.tasks ? tasks.filter(({ alone }) => !alone) : tasks;
-  if (remaining.length > 0)
-    print(
-      `These tasks at the agent service still exist: ${remaining.map(({ task_id }) => task_id).join(', ')}.`,
-    );
+  if (left.size > 0) print(`These tasks at the agent service still exist: ${[...left].join(', ')}.`);
   print("The person's messages and the agent's replies in Slack are not affected.");
 }
 
-/** Deletes a task at the service, if it still exists. Throws an AgentError, and an Error if the account's key is gone. */
-async function deleteAtService(
+/** Deletes a task at the service. Throws an AgentError, and an Error if a setting that it needs is missing. */
+export async function deleteAtService(
   config: Config,
   { accounts }: Pick<Store, 'accounts'>,
   workspace: string,
   { account_id, task_id }: JoinedTask,
-): Promise<void> {
+): Promise<TaskOutcome> {
   const { AGENT_DIALECT: serviceOptions, SECRET_KEY } = config;
   let { AGENT_BASE_URL: baseUrl, AGENT_API_KEY: apiKey, PRIVATE_HOSTS: allowedHosts } = config;
-  const row = await accounts.get({ workspace, account_id });
-  if (row?.encrypted_api_key != null && SECRET_KEY !== undefined) {
+  const isOwn = account_id !== SETTINGS_ACCOUNT;
+  if (isOwn) {
+    const row = await accounts.get({ workspace, account_id });
+    if (row?.encrypted_api_key == null) return 'kept';
+    const place = encryptionContext.account(row);
     baseUrl = row.base_url;
-    apiKey = new Keyring(SECRET_KEY).decrypt(row.encrypted_api_key, encryptionContext.account(row));
+    apiKey = SECRET_KEY && new Keyring(SECRET_KEY).decrypt(row.encrypted_api_key, place);
     allowedHosts = config.ACCOUNT_HOSTS;
-  } else if (account_id !== SETTINGS_ACCOUNT) apiKey = undefined;
+  }
   if (baseUrl === undefined || apiKey === undefined)
-    throw new Error(`The key of the account ${account_id} is gone. Delete its tasks at the service.`);
+    throw new Error(`Set ${isOwn ? 'SECRET_KEY' : 'AGENT_BASE_URL and AGENT_API_KEY'} to delete tasks.`);
   const agent = new AgentClient({ baseUrl, apiKey, serviceOptions, allowedHosts });
+  const remove = () => agent.deleteTask(task_id).then(() => 'deleted' as const);
   try {
-    await undefinedIfNotFound(() => agent.deleteTask(task_id));
+    return (await undefinedIfNotFound(remove)) ?? 'absent';
   } finally {
     await agent.close();
   }
@@ -116,13 +127,12 @@ if (import.meta.main) {
     const request = parseForgetRequest(process.argv.slice(2));
     const config = readCommandConfig(process.env);
     useProxy(config);
-    const print = (line: string) => console.log(line);
     const interrupted = new AbortController();
-    process.on('SIGINT', () => interrupted.abort());
+    process.on('SIGINT', () => interrupted.abort(new Error('Interrupted. Run the command again.')));
     await withOperatorStore(config, async (store) => {
       const deleteTask = (task: JoinedTask) => deleteAtService(config, store, request.workspace, task);
-      await forget(store, request, deleteTask, print, interrupted.signal);
+      await forget(store, request, deleteTask, console.log, interrupted.signal);
     });
-    return interrupted.signal.aborted ? 1 : 0;
+    return 0;
   });
 }

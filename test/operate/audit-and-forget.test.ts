@@ -3,14 +3,18 @@ import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { describe, expect, inject, test } from 'vitest';
 import { connectionUrl } from '../../sandbox/postgres-server.ts';
+import { readCommandConfig } from '../../src/config.ts';
 import { auditCommand } from '../../src/operate/audit.ts';
 import { parseTimeRange } from '../../src/operate/command-runner.ts';
-import { forget, parseForgetRequest } from '../../src/operate/forget.ts';
+import { deleteAtService, forget, parseForgetRequest } from '../../src/operate/forget.ts';
+import { errorMessage } from '../../src/postgres/errors.ts';
 import { Store } from '../../src/store/store.ts';
+import { services } from '../support/agent-test-client.ts';
 import { compiledProgram } from '../support/compiled-programs.ts';
 import { freshDatabase } from '../support/fresh-database.ts';
 
 const store = new Store((await freshDatabase()).kysely);
+const start = services();
 
 describe('npm run audit', () => {
   const audit = async (...args: string[]): Promise<unknown[]> => {
@@ -92,14 +96,13 @@ describe('npm run forget', () => {
     const deleted: string[] = [];
     const lines: string[] = [];
     const request = parseForgetRequest(['--workspace', 'T1', '--user', 'U1', '--tasks']);
-    await forget(
-      store,
-      request,
-      async ({ task_id }) => void deleted.push(task_id),
-      (line) => lines.push(line),
-    );
+    const deleteTask = async ({ task_id }: { task_id: string }) => {
+      deleted.push(task_id);
+      return 'deleted' as const;
+    };
+    await forget(store, request, deleteTask, (line) => lines.push(line));
     expect(deleted).toEqual(['task-0']);
-    expect(lines[0]).toBe('Deleted task task-0 at the agent service (1 of 1).');
+    expect(lines[0]).toBe('Task task-0: deleted at the agent service (1 of 1).');
     expect(lines.join('\n')).toContain('still exist: task-1.');
     const stranger = parseForgetRequest(['--workspace', 'T1', '--user', 'U9']);
     const again = forget(
@@ -111,16 +114,72 @@ describe('npm run forget', () => {
     await expect(again).rejects.toThrow('nothing of U9 in T1');
   });
 
+  test('erases a person though a task cannot be deleted, which it names; nobody once it is interrupted', async () => {
+    const outcomes = new Map<string, 'absent' | 'kept' | 'deleted'>([
+      ['task-gone', 'absent'],
+      ['task-keyless', 'kept'],
+      ['task-left', 'deleted'],
+    ]);
+    for (const [index, task] of [...outcomes.keys()].entries()) {
+      const thread = { workspace: 'T3', channel: 'C1', thread_ts: `170000010${index}.000100` };
+      await store.threads.adopt(thread, { account_id: 'settings', user_id: 'U1', ts: thread.thread_ts });
+      await store.threads.bindTask(thread, task);
+    }
+    const run = async (interrupt: (task: string) => void, signal: AbortSignal) => {
+      const lines: string[] = [];
+      const request = parseForgetRequest(['--workspace', 'T3', '--user', 'U1', '--tasks']);
+      const deleteTask = async ({ task_id }: { task_id: string }) => {
+        interrupt(task_id);
+        return outcomes.get(task_id) ?? 'deleted';
+      };
+      await forget(store, request, deleteTask, (line) => lines.push(line), signal);
+      return lines.join('\n');
+    };
+    for (const last of outcomes.keys()) {
+      const interrupted = new AbortController();
+      const interrupt = (task: string) => {
+        if (task === last) interrupted.abort(new Error('Run it again'));
+      };
+      await expect(run(interrupt, interrupted.signal)).rejects.toThrow('Run it again');
+    }
+    expect(await store.tasks.joinedBy('T3', 'U1')).toHaveLength(3);
+    const told = await run(() => undefined, new AbortController().signal);
+    expect(told).toContain('Task task-gone: not found in its account');
+    expect(told).toContain('Task task-keyless: not deleted, because the key of its account is gone');
+    expect(told).toContain('still exist: task-keyless.');
+    expect(await store.tasks.joinedBy('T3', 'U1')).toEqual([]);
+  });
+
+  test('deletes a task once, and says which key is missing, or is gone for good', async () => {
+    const client = await start({ script: async () => {} });
+    const { url, apiKey } = client.service;
+    const task = { task_id: await client.newTask(), alone: true };
+    const settings = { AGENT_BASE_URL: url, AGENT_API_KEY: apiKey, PRIVATE_HOSTS: '127.0.0.1' };
+    const run = (more: Record<string, string>, account_id = 'settings') =>
+      deleteAtService(readCommandConfig({ ...settings, ...more }), store, 'T1', { ...task, account_id });
+    expect([await run({}), await run({})]).toEqual(['deleted', 'absent']);
+    await expect(run({ AGENT_API_KEY: '' })).rejects.toThrow('Set AGENT_BASE_URL and AGENT_API_KEY');
+    const account = { workspace: 'T1', account_id: 'own', base_url: url, set_by: 'U1' };
+    await store.accounts.put({ ...account, encrypted_api_key: 'sealed' });
+    await expect(run({}, 'own')).rejects.toThrow('Set SECRET_KEY');
+    await store.accounts.remove('T1');
+    await store.accounts.deleteUnusedKeys();
+    expect(await run({}, 'own')).toBe('kept');
+  });
+
   test('deletes a workspace, and says if it was interrupted', async () => {
     const run = async (signal: AbortSignal) => {
       const lines: string[] = [];
       const request = parseForgetRequest(['--workspace', 'T1', '--everything']);
       const never = () => Promise.reject(new Error('No task is to be deleted.'));
-      await forget(store, request, never, (line) => lines.push(line), signal);
-      return lines.join('\n');
+      const failure = await forget(store, request, never, (line) => lines.push(line), signal).catch(
+        errorMessage,
+      );
+      return [...lines, failure].join('\n');
     };
-    expect(await run(AbortSignal.abort())).toMatch(/^Deleted 0 rows of T1.\n.*Run the command again/);
+    const interrupted = AbortSignal.abort(new Error('Run it again'));
+    expect(await run(interrupted)).toBe('Deleted 0 rows of T1.\nRun it again');
     expect(await run(new AbortController().signal)).toMatch(/^Deleted [1-9]\d* rows of T1.\n.*still exist/);
-    await expect(run(new AbortController().signal)).rejects.toThrow('nothing of the workspace T1');
+    expect(await run(new AbortController().signal)).toContain('nothing of the workspace T1');
   });
 });

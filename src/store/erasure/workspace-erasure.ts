@@ -16,8 +16,6 @@ interface WorkspaceErasureOptions {
   maxRows?: number;
   /** Asked inside each batch's transaction whether to continue. */
   mayContinue?: (trx: Transaction<Tables>) => Promise<boolean>;
-  /** Ends the deletion after the current batch. */
-  signal?: AbortSignal | undefined;
   /** Called after each batch with the number of rows deleted so far. */
   onProgress?: ((rows: number) => void) | undefined;
 }
@@ -30,7 +28,7 @@ export class WorkspaceErasure extends Queries {
    */
   async eraseWorkspace(
     workspace: string,
-    { maxRows = Number.POSITIVE_INFINITY, mayContinue, signal, onProgress }: WorkspaceErasureOptions = {},
+    { maxRows = Number.POSITIVE_INFINITY, mayContinue, onProgress }: WorkspaceErasureOptions = {},
   ): Promise<number> {
     let rows = 0;
     for (const name of await this.#tables()) {
@@ -40,7 +38,7 @@ export class WorkspaceErasure extends Queries {
         select ctid from ${table} where workspace between ${workspace} and ${workspace} order by workspace limit ${most}`;
       const deletion = sql`delete from ${table} where ctid = any (array(${next(MAX_ROWS_PER_TRANSACTION)}))`;
       // Asked each time: a statement skips a row that another transaction changes meanwhile.
-      while (rows < maxRows && signal?.aborted !== true && (await this.exists(next(1)))) {
+      while (rows < maxRows && (await this.exists(next(1)))) {
         const deleted = await this.db.transaction().execute(async (trx) => {
           if (mayContinue !== undefined && !(await mayContinue(trx))) return undefined;
           await allowAuditChange(trx, 'forget');

@@ -58,8 +58,7 @@ export interface TaskRange {
 export interface JoinedTask {
   account_id: string;
   task_id: string;
-  thread_ts: string;
-  /** Whether no other person began its thread, or wrote in it. */
+  /** Whether no other person began its thread, even if nothing of theirs was sent, or wrote in it. */
   alone: boolean;
 }
 
@@ -91,16 +90,10 @@ export class TaskRecords extends Queries {
 
   /** The tasks that a person started or wrote in, former ones of their threads included. */
   async joinedBy(workspace: string, person: string): Promise<JoinedTask[]> {
-    const rows = await this.rows(sql<Thread>`
-      select * from threads where workspace = ${workspace} and (started_by = ${person} or ${person} = any(participant_ids))`);
-    return rows.flatMap(
-      ({ account_id, task_id, former_task_ids, thread_ts, started_by, participant_ids }) => {
-        // Who began a thread counts, also where no message of theirs was sent.
-        const alone = [started_by, ...participant_ids].every((participant) => participant === person);
-        const tasks = task_id === null ? former_task_ids : [...former_task_ids, task_id];
-        return tasks.map((task) => ({ account_id, task_id: task, thread_ts, alone }));
-      },
-    );
+    return this.rows(sql<JoinedTask>`
+      select account_id, unnest(array_remove(former_task_ids || task_id, null)) as task_id,
+        participant_ids || started_by <@ array[${person}]::text[] as alone
+      from threads where workspace = ${workspace} and (started_by = ${person} or ${person} = any(participant_ids))`);
   }
 
   /** The service's ids of the files sent with a thread's messages, each once, oldest first. */

@@ -172,10 +172,8 @@ test('a former task of a thread still counts among those of its person', async (
   expect((await store.threads.getOrThrow(turn)).task_id).toBe('task-old');
   await store.threads.leaveTask(turn, 'task-old');
   await store.threads.bindTask(turn, 'task-new');
-  const tasks = await store.tasks.joinedBy('T1', 'U1');
-  expect(tasks.filter(({ thread_ts }) => thread_ts === turn.thread_ts).map(({ task_id }) => task_id)).toEqual(
-    ['task-old', 'task-new'],
-  );
+  const tasks = (await store.tasks.joinedBy('T1', 'U1')).map(({ task_id }) => task_id);
+  expect(tasks.filter((task) => /^task-(?:old|new)$/.test(task))).toEqual(['task-old', 'task-new']);
 });
 
 test('what was said in a former task is kept from another account, from a missing project and after a deletion', async () => {

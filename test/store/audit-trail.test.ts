@@ -256,6 +256,24 @@ describe('erasure', () => {
     expect(await rows()).toEqual(before);
   });
 
+  test('leaves no name to a turn that begins with what was read before, and no words to a task that is starting', async () => {
+    const { key, thread, turn } = await begun('UGONE');
+    const intent = { projectId: 'prj_1', title: 'words of UGONE', model: 'model of UGONE' };
+    await taskIntentUpdate(thread, intent).execute(kysely);
+    const later = { ...key, ts: `${seconds}.000200` };
+    const waiting = { thread_ts: key.ts, user_id: 'UGONE', state: 'waiting', edited_ts: null } as const;
+    await store.messages.add(later, { ...waiting, content: { text: 'a' } });
+    const [read, second] = [await store.messages.get(key), await store.messages.get(later)];
+    if (read === undefined || second === undefined) throw new Error('They were not written.');
+    expect(await everything()).toContain('words of UGONE');
+    await store.personErasure.eraseUser('T1', 'UGONE');
+    await store.turns.reassign(turn, second);
+    await store.turns.begin(nextId(), read, turn.id);
+    await store.turns.finish(turn, 'withdrawn');
+    expect(await everything()).not.toContain('UGONE');
+    expect((await rows()).at(-1)).toMatchObject({ kind: 'turn', user_id: null });
+  });
+
   test('reads few rows for each message of a person, however many they wrote in one channel', async () => {
     const many = 2_000;
     await sql`
@@ -366,7 +384,7 @@ describe('erasure', () => {
       if (rows >= 2_000) stop.abort();
     };
     const first = await store.workspaceErasure.eraseWorkspace('T1', {
-      signal: stop.signal,
+      mayContinue: async () => !stop.signal.aborted,
       onProgress: onPart,
     });
     const steps = parts.map((rows, index) => rows - (parts[index - 1] ?? 0));

@@ -18,32 +18,29 @@ const PERSON_COLUMNS = [
 /** Erases what we keep about a person, at once and irreversibly. The service's data stays. */
 export class PersonErasure extends Queries {
   /**
-   * Erases a person's text, file names and id everywhere. Withdraws their waiting messages first. Message ids stay, so
-   * that no message is taken for a new one. Returns the number of messages, and undefined if no row named the person.
+   * Erases a person's text, file names and id everywhere. Withdraws their waiting messages. Message ids stay, so that no
+   * message is taken for a new one. Returns the number of messages, and undefined if no row named the person.
    */
   async eraseUser(workspace: string, person: string): Promise<number | undefined> {
     return this.db.transaction().execute(async (trx) => {
       await allowAuditChange(trx, 'forget');
-      let rows = 0;
-      const erase = async (statement: RawBuilder<unknown>) => {
-        const changed = await countChanges(trx, statement);
-        rows += changed;
-        return changed;
+      const erase = async (...statements: RawBuilder<unknown>[]) => {
+        let rows = 0;
+        for (const statement of statements) rows += await countChanges(trx, statement);
+        return rows;
       };
       // First: a message that quotes them is not frozen from now on, and one that was frozen before is erased below.
-      for (const column of SIGNED_COLUMNS.map((name) => sql.ref(name)))
-        await erase(sql`
+      const signed = SIGNED_COLUMNS.map((name) => sql.ref(name)).map(
+        (column) => sql`
           update settings set ${column} = null
-          where workspace = ${workspace} and ${column} ->> 'set_by' = ${person}`);
-      const quoted = [eraseRepeats(workspace, person), ...quoteErasures(workspace, person)];
-      for (const statement of quoted) await erase(statement);
-      const isWaiting = sql`workspace = ${workspace} and user_id = ${person} and state = 'waiting'`;
-      await erase(sql`update messages set state = 'withdrawn' where ${isWaiting}`);
+          where workspace = ${workspace} and ${column} ->> 'set_by' = ${person}`,
+      );
+      const quoted = await erase(...signed, ...quoteErasures(workspace, person));
       const messages = await erase(sql`
-        update messages set content = null, user_id = ''
+        update messages set state = case state when 'waiting' then 'withdrawn' else state end, content = null, user_id = ''
         where workspace = ${workspace} and user_id = ${person}`);
-      for (const statement of rowErasures(workspace, person)) await erase(statement);
-      if (rows === 0) return undefined;
+      const others = await erase(...rowErasures(workspace, person));
+      if (quoted + messages + others === 0) return undefined;
       // Records that are being collected, perhaps with their words, are begun again.
       await sql`
         update jobs set claim_id = null, claimed_until = null, due_at = clock_timestamp(), version = version + 1
@@ -60,9 +57,10 @@ function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
   const here = sql`workspace = ${workspace}`;
   return [
     sql`update early_edits set content = null, user_id = null where ${here} and user_id = ${person}`,
-    ...['messages', 'early_edits'].map(
+    // A turn that has read such a message, and sends it next, reads it again.
+    ...[sql`messages set version = version + 1,`, sql`early_edits set`].map(
       (table) => sql`
-        update ${sql.table(table)} set content = ${contentWithoutQuotes(person)}
+        update ${table} content = ${contentWithoutQuotes(person)}
         where ${here} and ${quotes('content', person)}`,
     ),
     sql`
@@ -88,8 +86,8 @@ function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
     ),
     sql`
       update threads set
-        task_title = case when started_by = ${person}
-          and (task_id is not null or task_intended_at is null) then null else task_title end,
+        task_title = case when started_by <> ${person} then task_title end,
+        task_model = case when started_by <> ${person} or task_id is not null then task_model end,
         started_by = case when started_by = ${person} then '' else started_by end,
         participant_ids = array_remove(participant_ids, ${person}), informed_ids = array_remove(informed_ids, ${person})
       where ${here} and (started_by = ${person} or ${person} = any(participant_ids || informed_ids))`,
@@ -137,10 +135,11 @@ const only = (person: string) => sql`jsonb_build_object('person', ${person}::tex
 /** Erases what others sent that quotes the person: an earlier, linked or forwarded message, or one that they asked about. */
 function quoteErasures(workspace: string, person: string): RawBuilder<unknown>[] {
   return [
+    eraseRepeats(workspace, person),
     sql`
       update threads set task_title = null from messages
       where messages.workspace = ${workspace} and ${quotes('messages.content', person)} and ${sameThread('messages', 'threads')}
-        and messages.ts = threads.adopted_ts and (task_id is not null or task_intended_at is null)`,
+        and messages.ts = threads.adopted_ts`,
     sql`
       update turns set prompt = null, quoted_ids = '{}', file_notes = null
       where workspace = ${workspace} and ${person} = any(quoted_ids)`,

@@ -56,7 +56,7 @@ const AUDIT_TRIGGERS = `
     end if;
     if old.finished_at is null and new.finished_at is not null then
       insert into audit_events (workspace, kind, user_id, channel, thread_ts, turn_id, task_id, details)
-      values (new.workspace, 'turn', new.asked_by, new.channel, new.thread_ts, new.id, its.task_id, jsonb_build_object(
+      values (new.workspace, 'turn', nullif(new.asked_by, ''), new.channel, new.thread_ts, new.id, its.task_id, jsonb_build_object(
         'message', new.message_ts::text,
         'sentWith', (
           select coalesce(jsonb_agg(ts::text order by ts), '[]') from messages
@@ -86,7 +86,7 @@ const AUDIT_TRIGGERS = `
   create function audit_withdrawal() returns trigger language plpgsql as $$
   begin
     insert into audit_events (workspace, kind, user_id, channel, thread_ts, details)
-    values (new.workspace, 'withdrawal', new.user_id, new.channel, new.thread_ts,
+    values (new.workspace, 'withdrawal', nullif(new.user_id, ''), new.channel, new.thread_ts,
       jsonb_build_object('message', new.ts::text));
     return null;
   end $$;

@@ -140,7 +140,8 @@ export class Turns extends Queries {
   /** Reassigns a turn to an earlier message of its thread; undefined if it has a frozen message, or was stopped. */
   async reassign(turn: TurnId, message: Message): Promise<Turn | undefined> {
     const reassigned = sql`
-      update turns set message_ts = ${message.ts}, asked_by = ${message.user_id}, attached_file_ids = null, file_notes = null
+      update turns set message_ts = ${message.ts}, attached_file_ids = null, file_notes = null,
+        asked_by = (select user_id from messages where ${ofMessage(message)})
       where ${isTurn(turn)} and phase in ('opening', 'preparing') and stop_requested_at is null returning *`;
     return this.first(sql<Turn>`
       with unmarked as (${markWake(message)}), reassigned as (${reassigned}), released as (
@@ -337,9 +338,9 @@ export class Turns extends Queries {
   }
 }
 
+/** The asker is whom the message's row names: they may have been erased since it was read. */
 function turnInsert(id: string, message: Message, passedOnBy: string | null) {
-  const { workspace, channel, thread_ts, ts, user_id } = message;
   return sql`
     insert into turns (workspace, id, channel, thread_ts, message_ts, asked_by, passed_on_by_turn_id)
-    values (${workspace}, ${id}, ${channel}, ${thread_ts}, ${ts}, ${user_id}, ${passedOnBy})`;
+    select workspace, ${id}::uuid, channel, thread_ts, ts, user_id, ${passedOnBy}::uuid from messages where ${ofMessage(message)}`;
 }

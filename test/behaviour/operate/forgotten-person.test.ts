@@ -33,6 +33,20 @@ async function rowsOf(channel: Channel): Promise<string> {
   return JSON.stringify(await Promise.all(rows));
 }
 
+/** Holds the start of the task of this title until what it returns is called; `begun` once the call has come. */
+function heldStart(title: string) {
+  const [begun, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const fault = {
+    kind: 'hold',
+    get until() {
+      begun.resolve();
+      return release.promise;
+    },
+  } as const;
+  scene.agent.faults.add({ call: /^POST .*\/tasks$/, about: title, fault, times: 1 });
+  return { begun: begun.promise, release: release.resolve };
+}
+
 async function said(channel: Channel, root: Message, text: string, more: Parameters<typeof scene.reply>[3]) {
   const message = scene.reply(channel, root, text, more);
   await scene.finished(channel, message);
@@ -97,6 +111,31 @@ describe.concurrent('of a forgotten person', () => {
     expect(await store.tasks.joinedBy(workspace, person.id)).toMatchObject([{ alone: false }]);
     await forget(person);
     expect((await store.threads.getOrThrow(thread)).task_title).toBe('what is a codon?');
+  });
+
+  test('the words go with no question that is about to be sent', async () => {
+    const { channel, person } = place('petra');
+    const words = slack.say({ person, channel, text: 'words of petra' });
+    const { begun, release } = heldStart('what does petra mean?');
+    const root = scene.ask(channel, 'what does petra mean?', { forwards: { channel, ts: words.ts } });
+    await begun;
+    await forget(person);
+    release();
+    await scene.finished(channel, root);
+    expect(scene.sentToAgent('what does petra mean?').texts).toEqual(['what does petra mean?']);
+    expect(await rowsOf(channel)).not.toMatch(new RegExp(`words of petra|${person.id}`));
+  });
+
+  test('the title goes too of the task that their question is starting', async () => {
+    const { channel, person } = place('rosa');
+    const { begun, release } = heldStart('what is known of rosa?');
+    const root = scene.ask(channel, 'what is known of rosa?', { person });
+    await begun;
+    await forget(person);
+    release();
+    await scene.finished(channel, root);
+    expect(await rowsOf(channel)).not.toMatch(new RegExp(`known of rosa|${person.id}`));
+    expect(scene.sentToAgent('what is known of rosa?').texts).toEqual([]);
   });
 
   test('the words of another person stay that had a file of theirs', async () => {

@@ -178,7 +178,7 @@ async function toText({ workspace, row }: RecordWork, said: object): Promise<str
 }
 
 async function toPerson({ workspace }: RecordWork, id: string): Promise<recorded.RecordedPerson> {
-  return { id, name: id === '' ? tasks.automatic : await workspace.people.personName(id) };
+  return { id, name: id === '' ? recordNotes.forgotten : await workspace.people.personName(id) };
 }
 
 /** A message at the service, or a sentence why there is none. */

@@ -66,6 +66,7 @@ export const recordNotes = {
   deleted: 'This answer, or a part of it, was deleted from the thread.',
   reviewDeleted: 'This review, or a part of it, was deleted from the thread.',
   defaultModel: "the agent service's default",
+  forgotten: 'someone who was forgotten',
   goesOn: 'The rest of the conversation is in record.html.',
   /** Why a file is not in the record. */
   files: {

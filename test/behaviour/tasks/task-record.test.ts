@@ -173,6 +173,21 @@ describe('the record of a task', () => {
     expect(page).toContain('signed link to files.example.org, left out');
   });
 
+  test('says of somebody who began the task and was forgotten since that this is so', async () => {
+    const ivan = slack.createPerson({ name: 'ivan-who-began' });
+    const { channel, root } = await asked('Words of ivan', { person: ivan });
+    // The first of another person names who wrote before, and goes with them.
+    for (const text of ['First words of ada', 'More words of ada'])
+      await scene.finished(channel, scene.reply(channel, root, text));
+    await scene.sandbox.bot.store.personErasure.eraseUser(slack.team.id, ivan.id);
+    const { page, metadata } = await saved(channel, root);
+    expect(page).toContain('More words of ada');
+    for (const text of [page, metadata]) {
+      expect(text).toContain(recordNotes.forgotten);
+      expect(text).not.toContain(tasks.automatic);
+    }
+  });
+
   test('comes once where Slack does not say whether it took the file, even from another process', async () => {
     const { channel, root } = await asked('Keep me once');
     await openDetails(channel, root);

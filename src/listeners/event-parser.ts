@@ -52,8 +52,9 @@ export async function asPersonsEvent(
   if (event.type === 'app_mention') return asPersons(event, bot, isHuman);
   if (event.type !== 'message') return event;
   const { message, previous_message: before, ts } = event;
-  if (message !== undefined) return { ...event, message: await asPersons(message, bot, isHuman) };
-  if (before !== undefined) return { ...event, previous_message: await asPersons(before, bot, isHuman) };
+  const asOne = async (one: ThreadMessage | undefined) => one && asPersons(one, bot, isHuman);
+  if (message !== undefined || before !== undefined)
+    return { ...event, message: await asOne(message), previous_message: await asOne(before) };
   return ts === undefined ? event : { ...event, ...(await asPersons({ ...event, ts }, bot, isHuman)) };
 }
 
@@ -90,15 +91,18 @@ export function toInboxEvent(
     return { kind: 'channel_deletion', ...location };
   if (event.type === 'member_joined_channel')
     return event.user === bot.userId ? { kind: 'joining', ...location } : ignored('somebody else joined');
-  if (event.type === 'message' && event.subtype === 'message_changed')
+  const isChange = event.type === 'message' && event.subtype === 'message_changed';
+  if (isChange && event.message?.subtype !== 'tombstone')
     return parseEdit(location, bot, event.message, event.previous_message);
-  if (event.type === 'message' && event.subtype === 'message_deleted') {
-    const { deleted_ts: ts, previous_message: before } = event;
+  if (isChange || (event.type === 'message' && event.subtype === 'message_deleted')) {
+    const { deleted_ts: ts = event.message?.ts, previous_message: before } = event;
     if (ts === undefined) return ignored(MALFORMED);
-    if (before !== undefined && isFromBot(before, bot)) return ignored('a deleted message of a bot');
-    return { kind: 'deletion', ...location, ts, thread_ts: before?.thread_ts ?? ts, person: before?.user };
+    if (isEcho(event, bot)) return ignored('our own deletion');
+    // A bot is told nothing.
+    const person = before !== undefined && isByApp(before) ? undefined : before?.user;
+    return { kind: 'deletion', ...location, ts, thread_ts: before?.thread_ts ?? ts, person };
   }
-  if (event.type === 'message' && PURPOSE_SUBTYPES.has(event.subtype ?? ''))
+  if (event.type === 'message' && /^(?:channel|group)_purpose$/.test(event.subtype ?? ''))
     return { kind: 'renaming', ...location };
   if (event.ts === undefined) return ignored(MALFORMED);
   // It comes as a message, too, of which the ids may count.
@@ -120,9 +124,6 @@ function ignored(why: string): InboxEvent {
   return { kind: 'ignored', why };
 }
 
-/** Messages that Slack posts when a channel's purpose changes. */
-const PURPOSE_SUBTYPES: ReadonlySet<string> = new Set(['channel_purpose', 'group_purpose']);
-
 function isFromBot(message: ThreadMessage, bot: BotIdentity): boolean {
   return message.user === bot.userId || isByApp(message);
 }
@@ -136,9 +137,6 @@ function parseEdit(
 ): InboxEvent {
   if (now === undefined) return ignored(MALFORMED);
   if (isFromBot(now, bot)) return ignored('an edit of a bot');
-  if (now.subtype === 'tombstone') {
-    return { kind: 'deletion', ...location, ts: now.ts, thread_ts: now.ts, person: before?.user };
-  }
   const message = toIncomingMessage(location, now, bot, []);
   if (message === undefined) return ignored(NOBODYS);
   const editedTs = now.edited?.ts;

@@ -212,3 +212,21 @@ test('a bot that the settings name is answered where it mentions the app, and ev
   expect(own.agent.tasks.map(({ title }) => title)).toEqual(['a known bot asks', 'a known workflow asks']);
   expect(own.sentToAgent('a known workflow').texts).toHaveLength(2);
 });
+
+test('a question of such a bot that is deleted while it waits is not sent', async ({ onTestFinished }) => {
+  const own = await openAppScene({ settings: { ALLOWED_BOTS: 'B0KNOWN' } }, onTestFinished);
+  const channel = own.channel();
+  const bot = own.slack.createPerson({ name: 'known', kind: 'bot' });
+  bot.botId = 'B0KNOWN';
+  own.slack.invite(channel, bot);
+  const root = own.ask(channel, 'work for long\n/slow 9000');
+  const asked = own.reply(channel, root, `${own.mention} a bot asks`, { person: bot });
+  const key = { workspace: own.slack.team.id, channel: channel.id, ts: asked.ts };
+  const is = async (state: string) => (await own.sandbox.bot.store.messages.get(key))?.state === state;
+  await own.until('it waits', () => is('waiting'));
+  own.slack.remove(channel.id, asked.ts);
+  await own.until('it is withdrawn', () => is('withdrawn'));
+  await own.hurry('work for long');
+  await own.finished(channel, root);
+  await own.expectStays(() => own.sentToAgent('work for long').texts.length, 1);
+});

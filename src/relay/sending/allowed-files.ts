@@ -15,20 +15,20 @@ import { FailingTime, RefusalDoubt } from '../runtime/retry-and-giving-up.ts';
 import { projectExists } from './channel-project.ts';
 
 /**
- * The notes of a turn, with a reason for each sent file that the service did not read; `readFileIds` is null
- * if it did not say. The notes without a reason stand in the order of the sent ids.
+ * The notes of a turn, with this reason for each of its files that is not among `fileIds`; null: nobody knows. The notes
+ * without a reason stand in the order of the sent ids.
  */
-export function withSkippedFiles(turn: Turn, readFileIds: readonly string[] | null): FileNote[] {
+export function withLeftOut(
+  turn: Pick<Turn, 'attached_file_ids' | 'file_notes'>,
+  fileIds: readonly string[] | null,
+  reason: FileReason,
+): FileNote[] {
   const notes = turn.file_notes ?? [];
-  if (readFileIds === null) return notes;
-  const sent = turn.attached_file_ids ?? [];
-  let index = 0;
+  if (fileIds === null) return notes;
+  const sent = (turn.attached_file_ids ?? []).values();
   return notes.map((note) => {
-    if (note.reason !== null) return note;
-    const fileId = sent[index];
-    index += 1;
-    if (fileId === undefined || readFileIds.includes(fileId)) return note;
-    return { ...note, reason: 'skipped' satisfies FileReason };
+    const id = note.reason === null ? sent.next().value : undefined;
+    return id === undefined || fileIds.includes(id) ? note : { ...note, reason };
   });
 }
 

@@ -1,7 +1,6 @@
 import { UNNAMED_FILE } from '../../render/file-names.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, MessageContent, Turn } from '../../store/schema.ts';
-import type { Store } from '../../store/store.ts';
 import type { WholeMessage } from '../../store/threads/messages.ts';
 import { isFrozen } from '../../store/threads/turn-phase.ts';
 import { NO_NAMES } from '../reading/display-names.ts';
@@ -13,6 +12,7 @@ import { flagsOf, parseFlags } from '../reading/typed-choices.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
+import { withLeftOut } from './allowed-files.ts';
 import { resentTurn } from './resent-message.ts';
 
 /** Ends the turn of a message that asks nothing, or begins with a misspelt flag: throws TurnEnded with help. */
@@ -67,18 +67,23 @@ export async function endTurnIfFilesOnly(
   throw new TurnEnded('kept', sentence, { unsendable: message });
 }
 
-/** Claims the files that earlier messages left for this turn, so that no other sends them; `writers`: whose. */
-export async function takeKeptFiles({ keptFiles }: Store, turn: Turn) {
-  const kept = await keptFiles.take(turn);
-  const ids = kept.flatMap(({ attached_file_ids }) => attached_file_ids ?? []);
-  return { ids, notes: kept.flatMap(keptFileNotes), writers: kept.map(({ asked_by }) => asked_by) };
-}
-
-/** The notes on the files of a turn that kept them for the next message. Their names may have been erased. */
-function keptFileNotes(turn: Pick<Turn, 'attached_file_ids' | 'file_notes'>): FileNote[] {
-  const unnamed = { name: UNNAMED_FILE, reason: null };
-  if (turn.file_notes === null) return (turn.attached_file_ids ?? []).map(() => unnamed);
-  return turn.file_notes.map((note) => ({ ...note, name: note.name || UNNAMED_FILE }));
+/**
+ * Claims the files that earlier messages left for this turn, so that no other sends them; `writers`: whose. Those deleted in
+ * Slack since are left out. The names may have been erased. Throws a SlackError.
+ */
+export async function takeKeptFiles({ deps: { store }, workspace, lease }: ThreadWork, turn: Turn) {
+  const kept = await store.keptFiles.take(turn);
+  const all = kept.flatMap(({ attached_file_ids }) => attached_file_ids ?? []);
+  const sent = all.length === 0 ? undefined : await store.uploads.sent(turn.workspace, all);
+  const ids: string[] = [];
+  for (const id of all) {
+    const file = sent?.get(id)?.slackFileId;
+    const found = file && (await workspace.downloads.lookUp(file, lease.signal));
+    if (found !== 'deleted') ids.push(id);
+  }
+  const notes = kept.flatMap((one) => withLeftOut(one, ids, 'deleted'));
+  const named = notes.map((note) => ({ ...note, name: note.name || UNNAMED_FILE }));
+  return { ids, notes: named, writers: kept.map(({ asked_by }) => asked_by) };
 }
 
 /** Whether a message is files or tables, and asks nothing by words, a form's choices or another message. */

@@ -143,7 +143,7 @@ async function contentToSend(
     const content = { prompt: unquotedPrompt(resent), skill, quoted_ids, attached_file_ids: ids ?? [] };
     return notes.length > 0 ? { ...content, file_notes: notes } : content;
   }
-  const kept = await takeKeptFiles(work.deps.store, turn);
+  const kept = await takeKeptFiles(work, turn);
   const attached = [...new Set([...kept.ids, ...attachments.attached_file_ids])];
   const { links, altered, leftOut } = noteLists([...kept.notes, ...attachments.notes]);
   // Links to files are something to read; notes on what is left out alone are not.

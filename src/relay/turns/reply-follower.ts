@@ -8,7 +8,7 @@ import { markWaiting } from '../controls/waiting-reactions.ts';
 import { findReply, type ReplyReader, type SettledReply } from '../replies/reply-reader.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
-import { withSkippedFiles } from '../sending/allowed-files.ts';
+import { withLeftOut } from '../sending/allowed-files.ts';
 import { waitForBackgroundWork } from './background-work.ts';
 import { type AskedMessage, isAnswerPhase, notesBelowAnswer } from './notes-below-answer.ts';
 import type { TurnContext } from './turn-context.ts';
@@ -109,7 +109,7 @@ async function showSettledReply(
   settled: SettledReply & AskedMessage & { hasPassedOn: boolean },
 ): Promise<boolean> {
   const { state, turn, deps } = context;
-  state.setFileNotes(withSkippedFiles(turn, settled.reply.input?.fileIds ?? null));
+  state.setFileNotes(withLeftOut(turn, settled.reply.input?.fileIds ?? null, 'skipped'));
   const { reply, outcome, stoppedBy, taskState, hasWorkedOn } = await finalOutcome(context, reader, settled);
   const phase = outcome === 'completed' ? 'done' : outcome;
   const isCancelledInBackground = hasWorkedOn && taskState === 'cancelled';

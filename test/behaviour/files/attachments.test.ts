@@ -234,6 +234,28 @@ describe.concurrent('an attachment', () => {
     expect(files.map((id) => agent.files.find((file) => file.id === id)?.name)).toEqual(['right.csv']);
   });
 
+  test('without text is not sent once it is deleted in Slack, which the agent reads', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'the files that stay');
+    await scene.finished(channel, root);
+    const file = (name: string) => ({
+      name,
+      mime: 'text/csv',
+      kind: 'snippet' as const,
+      bytes: `${name}\n1\n`,
+    });
+    const shared = scene.reply(channel, root, '', { files: [file('wrong.csv'), file('wanted.csv')] });
+    await scene.finished(channel, shared);
+    const [wrong = ''] = shared.fileIds;
+    Object.assign(scene.slack.file(wrong), { isDeleted: true, kind: 'tombstone' });
+    await scene.finished(channel, scene.reply(channel, root, 'read what is left'));
+    const { texts, fileIds } = scene.sentToAgent('the files that stay');
+    const sent = fileIds.flat().map((id) => agent.files.find((one) => one.id === id)?.name);
+    expect(sent).toEqual(['wanted.csv']);
+    expect(texts.at(-1)).toMatch(/read what is left[\s\S]*wrong\.csv.*was deleted/);
+    expect(texts.at(-1)).not.toContain('wanted.csv');
+  });
+
   test('without text is still sent once retention has deleted its name', async () => {
     const channel = scene.channel();
     const file = (name: string) => ({ files: [{ name, mime: 'text/csv', bytes: 'a,b\n1,2\n' }] });

@@ -92,7 +92,8 @@ export class ServiceUploads extends Queries {
       where workspace = ${workspace} and file_id = any(${[...fileIds]}::text[]) and uploaded_at is not null
       order by slack_file_id`);
     const sent = rows.map(({ file_id, slack_file_id: id, sha256 }) => {
-      const slackFileId = /^F[A-Z0-9]+$/.test(id) ? id : undefined;
+      // One that can be edited is known by the message that sent it, too.
+      const slackFileId = /^F[A-Z0-9]+(?=\/|$)/.exec(id)?.[0];
       return [file_id, { slackFileId, sha256 }] as const;
     });
     return new Map(sent);

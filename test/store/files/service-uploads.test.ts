@@ -40,3 +40,14 @@ test('what a process says of an upload after another one has finished it changes
     ['file_2', { slackFileId: 'F2', sha256: 'a' }],
   ]);
 });
+
+test('what was sent names the file in Slack, also one that can be edited, and none for a table', async () => {
+  const keys = [['F3'], ['F4', '1700000000.000100'], ['table-1.csv', 'F5']];
+  for (const [index, parts] of keys.entries()) {
+    const key = { workspace: 'T2', slack_file_id: parts.join('/'), project_id: 'prj_1' };
+    await uploads.claim(key, turnId(1), 7);
+    await uploads.finish(key, { file_id: `file_${index}`, size_bytes: 7, sha256: null });
+  }
+  const sent = await uploads.sent('T2', ['file_0', 'file_1', 'file_2']);
+  expect([...sent.values()].map(({ slackFileId }) => slackFileId)).toEqual(['F3', 'F4', undefined]);
+});

@@ -39,27 +39,27 @@ export class Retention extends Queries {
     const long = daysAgo(Math.max(days.audit, days.rows));
     const statements = {
       ...LEFTOVER_DELETIONS,
-      early_edits: earlyEditDeletion(daysAgo(days.words + 1)),
+      // A deleted message must not be sent again as long as its words are kept.
+      early_edits: deletion(
+        'early_edits',
+        sql`received_at < now() - interval '2 days' and (not is_deletion or received_at < ${daysAgo(days.words + 1)})`,
+        'received_at',
+      ),
       ...contentErasures(daysAgo(days.words)),
       ...rowDeletions(daysAgo(days.rows)),
       uploads: deletion('uploads', sql`started_at < ${long}`, 'started_at'),
       abandoned_uploads: deletion('uploads', isAbandoned, 'started_at'),
     };
-    const batched = Object.entries(statements).map(
-      ([name, statement]) => [name, () => countChanges(this.db, statement)] as const,
-    );
-    const once = [
+    const whileFull = (step: () => Promise<number>) => () => repeatWhileFull(step, signal);
+    const steps = [
+      ...Object.entries(statements).map(
+        ([name, statement]) => [name, whileFull(() => countChanges(this.db, statement))] as const,
+      ),
+      ['threads', whileFull(() => this.#deleteUnusedThreads(long))],
+      ['audit_events', whileFull(() => this.#deleteAuditEvents(daysAgo(days.audit)))],
       ['keys', () => new Accounts(this.db).deleteUnusedKeys()],
       ['uninstalled', () => new WorkspaceErasure(this.db).eraseUninstalled(days.uninstalled)],
     ] as const;
-    const others = [
-      ['threads', () => this.#deleteUnusedThreads(long)],
-      ['audit_events', () => this.#deleteAuditEvents(daysAgo(days.audit))],
-    ] as const;
-    const steps = [
-      ...[...batched, ...others].map(([name, step]) => [name, () => repeatWhileFull(step, signal)] as const),
-      ...once,
-    ];
     let affected = 0;
     let away: readonly [string, StoreError] | undefined;
     for (const [name, step] of steps) {
@@ -137,12 +137,6 @@ function nextRows(table: string, condition: RawBuilder<unknown>, time: string) {
 
 function deletion(table: string, condition: RawBuilder<unknown>, time: string) {
   return sql`delete from ${sql.table(table)} where ${nextRows(table, condition, time)}`;
-}
-
-/** A deleted message must not be sent again as long as its words are kept, until `then`. */
-function earlyEditDeletion(then: RawBuilder<Date>) {
-  const isDue = sql`received_at < now() - interval '2 days' and (not is_deletion or received_at < ${then})`;
-  return deletion('early_edits', isDue, 'received_at');
 }
 
 /** Short-lived rows that are no longer needed. */

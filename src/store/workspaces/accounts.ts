@@ -96,8 +96,7 @@ export class Accounts extends Queries {
             select from jobs
             where jobs.workspace = accounts.workspace and kind = ${sql.lit(JOB_KIND.taskDeletion)} and done_at is null
               and payload ->> 'account_id' = accounts.account_id and payload -> 'is_deleted' is null))`;
-    if ((await sql`select from accounts where ${isUnused} limit 1`.execute(this.db)).rows.length === 0)
-      return 0;
+    if (!(await this.exists(sql`select from accounts where ${isUnused} limit 1`))) return 0;
     const deleted = sql`
       update accounts set encrypted_api_key = null, change_seq = ${nextChangeSeq} where ${isUnused}`;
     return inChangeSequence(this.db, (trx) => countChanges(trx, deleted));

@@ -32,71 +32,66 @@ export interface ListenerContext {
  * response_url, which needs no database. Where Slack names no channel, in Home and in windows, both are direct messages.
  */
 export function registerButtons(context: ListenerContext, handlers: Partial<ButtonHandlers>): void {
-  const listeners = new Map<string, ButtonListener>();
-  for (const id of Object.keys(strings.buttons).filter(isPressed)) {
-    const handle = handlers[id];
-    if (handle !== undefined) listeners.set(id, buttonListener(context, id, handle));
-  }
-  for (const [id, listener] of listeners) context.app.action(id, listener);
-  context.app.action(MENU_ACTION, async (args) => {
-    const [item = ''] = parsePress(args.body)?.value.split('/') ?? [];
-    await (listeners.get(item)?.(args) ?? args.ack());
+  context.app.action(/^/, async (args) => {
+    const named = 'action_id' in args.action ? args.action.action_id : '';
+    const [id = ''] = named === MENU_ACTION ? (parsePress(args.body)?.value.split('/') ?? []) : [named];
+    if (isPressed(id)) return answerPress(context, args, id, strings.buttons[id].about, handlers[id]);
+    if (Object.hasOwn(strings.buttons, id)) return args.ack();
+    // Of another release, which ran here before or runs beside this one.
+    await answerPress(context, args, id, 'form', async () => 'unknown');
   });
 }
 
 /** A direct message about a press that failed is sent within this time (ms), or not at all. */
 const SAY_FAILURE_MS = 10_000;
 
-type ButtonListener = (args: SlackActionMiddlewareArgs) => Promise<void>;
-
 function isPressed(id: string): id is PressedId {
   return Object.entries(strings.buttons).some(([one, { about }]) => one === id && about !== 'link');
 }
 
-function buttonListener(
+async function answerPress(
   { log, deps }: ListenerContext,
-  id: PressedId,
-  handle: ButtonHandler,
-): ButtonListener {
+  { ack, body, respond }: SlackActionMiddlewareArgs,
+  id: string,
+  about: Parameters<typeof isAbout>[0],
+  handle: ButtonHandler | undefined,
+): Promise<void> {
   const actionLog = log.child({ action: id });
-  const { about } = strings.buttons[id];
-  return async ({ ack, body, respond }) => {
-    const press = parsePress(body);
-    if (press === undefined || !isAbout(about, press)) {
-      actionLog.debug('ignored a press that is not for this app');
-      return ack();
-    }
-    const { channel } = press;
-    const location = channel === undefined ? undefined : { ...press, channel };
-    const tell = (text: string) =>
-      location === undefined ? sendDirectMessage(deps, press, text) : sendEphemeral(deps, location, text);
-    const handled = handle(about === 'message' ? { ...press, messageTs: press.value } : press);
-    const answered = handled
-      .then(async (result) => {
-        const answer: PressAnswer = typeof result === 'object' ? result : { outcome: result ?? 'done' };
-        const { outcome, replacement, later } = answer;
-        const told = outcomeText(answer);
-        // The buttons of a note that one person sees go with their use, and the note says what happened; not those of windows.
-        const isUsedNote = press.isPrivate && about !== 'turn' && outcome !== 'refused' && outcome !== 'late';
-        const note = told === undefined ? undefined : { text: told, blocks: [] };
-        if (replacement !== undefined || isUsedNote)
-          await replaceOriginal(respond, replacement ?? note, actionLog);
-        if (!isUsedNote && told !== undefined) await tell(told);
-        const end = isUsedNote ? await later?.() : undefined;
-        if (end !== undefined && end.text !== told) await replaceOriginal(respond, end, actionLog);
-      })
-      .catch(async (error: unknown) => {
-        const text = failureText(error);
-        // A permit for it needs the database: later, nobody knows what it is about.
-        const soon = AbortSignal.timeout(SAY_FAILURE_MS);
-        if (location === undefined) await sendDirectMessage(deps, press, text, soon);
-        else await respond({ response_type: 'ephemeral', replace_original: false, text });
-        throw error;
-      });
-    inBackground(answered, actionLog, 'could not answer a press', 'warn');
-    if (about === 'control' || about === 'message') await handled.catch(() => undefined);
-    await ack();
-  };
+  const press = parsePress(body);
+  if (handle === undefined || press === undefined || !isAbout(about, press)) {
+    actionLog.debug('ignored a press that is not for this app');
+    return ack();
+  }
+  const { channel } = press;
+  const location = channel === undefined ? undefined : { ...press, channel };
+  const tell = (text: string) =>
+    location === undefined ? sendDirectMessage(deps, press, text) : sendEphemeral(deps, location, text);
+  const handled = handle(about === 'message' ? { ...press, messageTs: press.value } : press);
+  const answered = handled
+    .then(async (result) => {
+      const answer: PressAnswer = typeof result === 'object' ? result : { outcome: result ?? 'done' };
+      const { outcome, replacement, later } = answer;
+      const told = outcomeText(answer);
+      // The buttons of a note that one person sees go with their use, and the note says what happened; not those of windows.
+      const isUsedNote = press.isPrivate && about !== 'turn' && outcome !== 'refused' && outcome !== 'late';
+      const note = told === undefined ? undefined : { text: told, blocks: [] };
+      if (replacement !== undefined || isUsedNote)
+        await replaceOriginal(respond, replacement ?? note, actionLog);
+      if (!isUsedNote && told !== undefined) await tell(told);
+      const end = isUsedNote ? await later?.() : undefined;
+      if (end !== undefined && end.text !== told) await replaceOriginal(respond, end, actionLog);
+    })
+    .catch(async (error: unknown) => {
+      const text = failureText(error);
+      // A permit for it needs the database: later, nobody knows what it is about.
+      const soon = AbortSignal.timeout(SAY_FAILURE_MS);
+      if (location === undefined) await sendDirectMessage(deps, press, text, soon);
+      else await respond({ response_type: 'ephemeral', replace_original: false, text });
+      throw error;
+    });
+  inBackground(answered, actionLog, 'could not answer a press', 'warn');
+  if (about === 'control' || about === 'message') await handled.catch(() => undefined);
+  await ack();
 }
 
 /** What a person reads by response_url, which needs no token, after an error. */

@@ -54,7 +54,6 @@ class PersistBeforeAckApp extends App {
       // Bolt throws on shapes that it does not expect: another delivery would fail the same.
       this.log?.warn({ err: error }, 'Bolt could not read a request from Slack');
     }
-    // No listener handles presses on links, and on buttons of older versions; one may have failed.
     await ack();
   }
 }

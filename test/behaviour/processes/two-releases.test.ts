@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { WebClient } from '@slack/web-api';
 import { expect, test } from 'vitest';
-import { pause } from '../../support/app-scene.ts';
+import * as strings from '../../../src/render/strings/index.ts';
+import { openAppScene, pause } from '../../support/app-scene.ts';
 import { withinMs } from '../../support/busy-machine.ts';
 import { NEXT_RELEASE } from '../../support/compiled-programs.ts';
 import { openProcessScene } from '../../support/process-scene.ts';
@@ -69,4 +71,27 @@ test('the next release migrates the database while this one works: both go on, s
   expect(left).toEqual(applied);
   const logs = await Promise.all([before, after, again].map(({ logFile }) => readFile(logFile, 'utf8')));
   expect(logs.join('').match(/.*"level":"(?:error|fatal)".*/g)).toBeNull();
+});
+
+test('a button, or an item of a menu, that only another release knows tells who presses it', async ({
+  onTestFinished,
+}) => {
+  const scene = await openAppScene({}, onTestFinished);
+  const { slack, ada: person } = scene;
+  const channel = scene.channel();
+  const text = { type: 'plain_text' as const, text: 'Something new' };
+  const elements = [
+    { type: 'button' as const, text, action_id: 'open_thread', url: 'https://example.org' },
+    { type: 'button' as const, text, action_id: 'something_new', value: '1' },
+    { type: 'overflow' as const, action_id: 'menu', options: [{ text, value: 'something_new/1' }] },
+  ];
+  const bot = new WebClient(slack.botToken, { slackApiUrl: slack.apiUrl });
+  const blocks = [{ type: 'actions' as const, elements }];
+  const { ts = '' } = await bot.chat.postMessage({ channel: channel.id, text: 'An answer', blocks });
+  await slack.click({ person, channel, ts, actionId: 'open_thread' });
+  await slack.click({ person, channel, ts, actionId: 'something_new' });
+  await slack.click({ person, channel, ts, actionId: 'menu', value: 'something_new/1' });
+  const told = () => slack.ephemerals(person, channel).map((message) => message.text);
+  await scene.until('both are told', () => told().length === 2);
+  expect(told()).toEqual([strings.controlFailed.unknown, strings.controlFailed.unknown]);
 });

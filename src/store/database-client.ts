@@ -204,6 +204,7 @@ const NEWER_LIMITS = ['idle_session_timeout', 'transaction_timeout'];
 /** What a new connection says of its database. */
 interface SessionState {
   isReadOnly: boolean;
+  version: number;
   encoding: string;
   schema: string | null;
   settings: Record<string, string>;
@@ -219,6 +220,7 @@ interface SessionState {
 async function requireUsable(client: pg.Client, isPooled: boolean): Promise<void> {
   const question = {
     text: `select current_setting('transaction_read_only') = 'on' as "isReadOnly",
+      current_setting('server_version_num')::int as version,
       current_setting('server_encoding') as encoding, current_schema()::text as schema,
       (select json_object_agg(name, current_setting(name)) from unnest($1::text[]) as needed (name)) as settings,
       (select array_agg(set_config(name, '0', false)) from unnest($2::text[]) as newer (name)
@@ -233,7 +235,9 @@ async function requireUsable(client: pg.Client, isPooled: boolean): Promise<void
   if (problem !== undefined) throw new StoreError('denied', problem);
 }
 
-function findProblem({ encoding, schema, settings, database, alterRole }: SessionState): string | undefined {
+function findProblem({ version, encoding, schema, settings, database, alterRole }: SessionState) {
+  // The first with `gen_random_uuid()`, which claims use.
+  if (version < 130_000) return `PostgreSQL ${Math.floor(version / 10_000)} is too old: use 13 or newer.`;
   if (encoding !== 'UTF8')
     return (
       `The database ${database} has the encoding ${encoding} and cannot hold every text. Make one with "create database ` +

@@ -8,7 +8,7 @@ import { connectionLimit, LEAST_CONNECTIONS } from './connection-limit.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { DatabaseAddresses, databaseClientClass } from './database-client.ts';
 import { StoreError } from './errors.ts';
-import { BASELINE, migrate, migrations, readAppliedMigrations } from './migrations.ts';
+import { BASELINE, isUpToDate, migrate, readSchema } from './migrations.ts';
 import type { Tables } from './schema.ts';
 import { ALL_ENCRYPTED } from './workspaces/encryption.ts';
 
@@ -53,8 +53,11 @@ const TROUBLE_TIMEOUT_MS = 2_000;
 /** How long the disk counts as full after a statement has lacked room (ms): longer than the pauses between tries. */
 const DISK_FULL_MS = 20_000;
 
+const OTHER_DATABASE =
+  'DATABASE_DIRECT_URL leads to another database than DATABASE_URL: name the same one in both.';
+
 /**
- * Opens the database and brings its tables up to date.
+ * Opens the database and brings its tables up to date, past any pooler.
  * @throws StoreError `unavailable`, `denied`, `disk_full`, `migration_failed`
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
@@ -82,24 +85,20 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     pools.push(pool);
     return pool;
   };
-  // To the server itself, not to a pooler; nothing ends a statement that takes long.
-  const migrationPool = new ConnectionPool({
-    name: 'taskthread migrations',
-    maxConnections: 1,
-    addresses: direct,
-    log,
-  });
   let connections = maxConnections;
-  try {
-    const server = kyselyOn(migrationPool);
+  {
+    // Nothing ends a statement that takes long.
+    const over = (at: DatabaseAddresses) =>
+      kyselyOn(new ConnectionPool({ name: 'taskthread start', maxConnections: 1, addresses: at, log }));
+    await using server = over(direct);
     await migrate(server, log);
     // What a pooler has left changes with each process that comes and goes.
     const limit = addresses.isPooled || isCommand ? undefined : await connectionLimit(server, maxConnections);
     if (limit !== undefined && limit.most < LEAST_CONNECTIONS) throw new StoreError('denied', limit.sentence);
     connections = limit?.most ?? maxConnections;
     if (limit !== undefined) log.warn({ connections }, `starting with fewer connections. ${limit.sentence}`);
-  } finally {
-    await migrationPool.end();
+    await using pooled = over(addresses);
+    if (addresses.isPooled && !(await isUpToDate(pooled))) throw new StoreError('denied', OTHER_DATABASE);
   }
   // One is for leases, one for the process's lock, and of the others two fifths for acknowledgements.
   const forAcks = Math.max(1, Math.floor((connections - 2) * 0.4));
@@ -152,34 +151,25 @@ export async function checkSchema(at: string | pg.ClientConfig, log: Logger, isP
   await using kysely = kyselyOn(new ConnectionPool(options));
   // First of all: a connection of ours would count.
   const limit = isPooled ? undefined : await connectionLimit(kysely, wanted);
-  const { rows } = await sql<{ version: string; number: string; now: Date; mayCreate: boolean }>`
-    select current_setting('server_version') as version, current_setting('server_version_num') as number,
-      clock_timestamp() as now,
-      has_schema_privilege(current_schema(), 'create') as "mayCreate"
-  `.execute(kysely);
-  const row = rows[0];
-  if (row === undefined) throw new Error('The database returned no row.');
-  const applied = await readAppliedMigrations(kysely);
-  const hasTables = applied.includes(BASELINE);
+  const { rows } = await sql<{ serverVersion: string; databaseTime: Date }>`
+    select split_part(current_setting('server_version'), ' ', 1) as "serverVersion",
+      clock_timestamp() as "databaseTime"`.execute(kysely);
+  const [server] = rows;
+  if (server === undefined) throw new Error('The database returned no row.');
+  const schema = await readSchema(kysely);
+  const hasTables = !schema.pending.includes(BASELINE);
   // The format version and the key's id stand before the second dot.
   const samples = sql<{ encrypted: string }>`
     select min(encrypted) as encrypted from (${sql.raw(ALL_ENCRYPTED)}) as texts group by split_part(encrypted, '.', 2)`;
   const installed = sql<{ workspace: string; enterprise_id: string | null }>`
     select workspace, enterprise_id from installations where uninstalled_at is null order by workspace`;
   return {
-    /** Like 18.4. */
-    serverVersion: row.version.split(' ')[0] ?? row.version,
-    majorVersion: Math.floor(Number(row.number) / 10_000),
-    pending: Object.keys(migrations).filter((name) => !applied.includes(name)),
-    /** Applied migrations that only a newer release knows. */
-    unknown: applied.filter((name) => !(name in migrations)),
-    /** Whether our user may create the missing tables. */
-    mayCreateTables: row.mayCreate,
+    ...schema,
+    ...server,
     /** One encrypted text for each key that was used. */
     encryptedSamples: hasTables ? (await samples.execute(kysely)).rows.map((one) => one.encrypted) : [],
     /** The workspaces and organisations that have installed the app, with the organisation that each belongs to. */
     installations: hasTables ? (await installed.execute(kysely)).rows : [],
-    databaseTime: row.now,
     /** If a process can have fewer connections than it is set to. */
     connectionLimit: limit,
   };

@@ -37,6 +37,11 @@ const TIMEOUT_SQLSTATES = /^(57014|55P03|25P0[34])/;
 const ACCESS_DENIED_SQLSTATES = /^(28|42501|3D000)/;
 const DISK_FULL_CODES = /^(53100|ENOSPC)$/;
 
+/** Whether a statement gave way to another transaction: it waited too long for a lock, or each waited for the other. */
+export function isLockConflict(error: unknown): boolean {
+  return error instanceof StoreError && /^(55P03|40P01)$/.test(errorCode(error.cause) ?? '');
+}
+
 /** Whether the server lacks room on its disk. */
 export function isDiskFull(error: unknown): boolean {
   return DISK_FULL_CODES.test(errorCode(error) ?? '');

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { expect, inject, test } from 'vitest';
-import { openDatabase } from '../../src/store/database.ts';
+import { errorMessage } from '../../src/postgres/errors.ts';
+import { checkSchema, openDatabase } from '../../src/store/database.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { readPage } from './generated-pages.ts';
 
@@ -42,6 +43,27 @@ test.each([
     } finally {
       await opened.close();
     }
+  } finally {
+    await runAs(administration, `drop database if exists ${name}; drop role if exists ${name}`);
+  }
+});
+
+test('a role without a grant is told it by a start and the doctor, also where its schema has an odd name', async () => {
+  const name = `taskthread_${randomUUID().slice(0, 8)}`;
+  const database = { ...administration, database: name };
+  const connection = { ...database, user: name, password: 'p' };
+  try {
+    await runAs(administration, `create role ${name} login password 'p'; create database ${name}`);
+    await runAs(database, `create schema "Our Lab"; grant usage on schema "Our Lab" to ${name}`);
+    await runAs(database, `alter role ${name} in database ${name} set search_path = "Our Lab"`);
+    const open = () => openDatabase({ embedded: { connection }, log: silentLog });
+    const refused = await open().then(String, errorMessage);
+    const [, grant = ''] =
+      /^The database's user may not create tables: run "(grant .*)"\.$/.exec(refused) ?? [];
+    expect((await checkSchema(connection, silentLog)).obstacle).toBe(refused);
+    await runAs(database, grant);
+    await (await open()).close();
+    expect(await checkSchema(connection, silentLog)).toMatchObject({ pending: [], obstacle: undefined });
   } finally {
     await runAs(administration, `drop database if exists ${name}; drop role if exists ${name}`);
   }

@@ -118,6 +118,19 @@ describe('a start is refused with what to change', () => {
     await opened({ embedded: { connection: made }, log: silentLog });
   });
 
+  test('where the server is older than 13', async () => {
+    const connection = await databaseWith({ search_path: 'older, public, pg_catalog' }, 'database');
+    const client = new pg.Client(connection);
+    await client.connect();
+    await client.query('create schema older');
+    await client.query(`create function older.current_setting(name text) returns text language sql as $$
+      select case name when 'server_version_num' then '120022' else pg_catalog.current_setting(name) end $$`);
+    await client.end();
+    const refusal = { code: 'denied', message: 'PostgreSQL 12 is too old: use 13 or newer.' };
+    await expect(openDatabase({ embedded: { connection }, log: silentLog })).rejects.toMatchObject(refusal);
+    await expect(checkSchema(connection, silentLog)).rejects.toMatchObject(refusal);
+  });
+
   test.each([
     ['default_transaction_read_only', 'on', 'default_transaction_read_only is on'],
     ['search_path', "'nowhere'", 'search_path = public'],

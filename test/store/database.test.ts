@@ -5,7 +5,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { DatabaseProxy } from '../../sandbox/chaos/database-proxy.ts';
 import { withClient } from '../../sandbox/postgres-server.ts';
 import { checkSchema, openDatabase } from '../../src/store/database.ts';
-import { connectionError, StoreError, toStoreError } from '../../src/store/errors.ts';
+import { connectionError, isLockConflict, StoreError, toStoreError } from '../../src/store/errors.ts';
 import { fingerprintOf } from '../../src/store/migrations/0001-baseline.ts';
 import { BASELINE, migrations } from '../../src/store/migrations.ts';
 import { Store } from '../../src/store/store.ts';
@@ -15,6 +15,7 @@ import {
   emptyDatabase,
   freshDatabase,
 } from '../support/fresh-database.ts';
+import { lockWaits } from '../support/lock-waits.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -145,6 +146,52 @@ describe('migrations', () => {
     await dropDatabase(connection);
   });
 
+  test('a change waits for a table that a backup reads, and those that use the table go on meanwhile', async () => {
+    const connection = await copyTemplateDatabase();
+    const running = await openDatabase({ embedded: { connection }, log: silentLog });
+    migrations['0002-next'] = {
+      up: async (db) => void (await sql`alter table rate_limits add column next text`.execute(db)),
+    };
+    onTestFinished(() => void delete migrations['0002-next']);
+    const lines: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
+    const opened = await withClient(connection, async (backup) => {
+      await backup.query('begin');
+      await backup.query('lock table rate_limits in access share mode');
+      const opening = openDatabase({ embedded: { connection }, log });
+      await waitFor(async () => expect(await lockWaits(running.kysely)).toBe(1));
+      expect(await running.kysely.selectFrom('rate_limits').selectAll().execute()).toEqual([]);
+      await waitFor(() => expect(lines.join('')).toContain('uses a table that must change'));
+      await backup.query('commit');
+      return opening;
+    });
+    expect(await opened.kysely.selectFrom('rate_limits').select(sql`next`.as('next')).execute()).toEqual([]);
+    for (const each of [running, opened]) await each.close();
+    await dropDatabase(connection);
+  });
+
+  test('the tables are made in the first schema of the search path, beside another program that records its migrations', async () => {
+    const connection = await emptyDatabase();
+    const names = (schema: string) => `select name from ${schema}.kysely_migration`;
+    await withClient(connection, async (client) => {
+      await client.query('create table kysely_migration (name text primary key, timestamp text)');
+      await client.query("insert into kysely_migration values ('2020-notes', '2020-01-01')");
+      await client.query('create schema ours');
+      await client.query(`alter database ${connection.database} set search_path = ours`);
+    });
+    for (const start of ['first', 'second']) {
+      const { pool, close } = await openDatabase({ embedded: { connection }, log: silentLog });
+      const found = await Promise.all(['public', 'ours'].map((schema) => pool.query(names(schema))));
+      await close();
+      expect([start, ...found.map(({ rows }) => rows)]).toEqual([
+        start,
+        [{ name: '2020-notes' }],
+        [{ name: BASELINE }],
+      ]);
+    }
+    await dropDatabase(connection);
+  });
+
   test('the baseline has another name for other tables, and not for other comments or spaces', () => {
     const table = 'create table threads (id text)';
     expect(fingerprintOf([`-- a comment\n  ${table}`, table])).toBe(fingerprintOf([` ${table}\n${table}`]));
@@ -229,6 +276,7 @@ describe('outages', () => {
   test('a transaction that was rolled back for another one may be tried again', () => {
     const deadlock = Object.assign(new Error('deadlock detected'), { code: '40P01' });
     expect(toStoreError(deadlock)).toMatchObject({ code: 'unavailable', cause: deadlock });
+    expect(isLockConflict(toStoreError(deadlock))).toBe(true);
   });
 
   test('an address without a password, and a server that takes only TLS, are told apart from a wrong password', () => {

@@ -10,8 +10,6 @@ import { Keyring } from '../../store/workspaces/encryption.ts';
 import { embeddedServer } from '../command-runner.ts';
 import type { Check, CheckResult } from './check-result.ts';
 
-/** The first with `gen_random_uuid()`, which claims use. */
-const MIN_POSTGRES_VERSION = 13;
 /** How far the database's clock may be off ours (ms). */
 const MAX_CLOCK_SKEW_MS = 30_000;
 /** Least free space for the embedded database. */
@@ -19,17 +17,23 @@ const MIN_FREE_BYTES = 1024 ** 3;
 
 /** Checks whether the database can be used, and reports what a start would change in it. */
 export const checkDatabase: Check = async function* (config, tools) {
-  const setting = config.DATABASE_URL === undefined ? 'DATA_FOLDER' : 'DATABASE_URL';
+  const { DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl, DATABASE_CONNECTIONS: wanted } = config;
+  let setting = url === undefined ? 'DATA_FOLDER' : 'DATABASE_URL';
   try {
     await using cleanup = new AsyncDisposableStack();
     const embedded = await embeddedServer(config, tools.log, cleanup);
-    const isPooled = config.DATABASE_DIRECT_URL !== undefined;
-    const at = embedded?.connection ?? config.DATABASE_URL ?? '';
-    const asked = checkSchema(at, tools.log, isPooled, config.DATABASE_CONNECTIONS);
+    const asked = checkSchema(embedded?.connection ?? url ?? '', tools.log, directUrl !== undefined, wanted);
     if ((await within(QUIET_MS, asked, undefined)) === undefined)
       yield 'it has not answered yet; waiting as long as a start does';
-    const schema = await asked;
-    requireUsable(schema, tools.now());
+    const { pending } = await asked;
+    if (directUrl !== undefined) setting = 'DATABASE_DIRECT_URL';
+    const schema = await (directUrl === undefined ? asked : checkSchema(directUrl, tools.log));
+    if (schema.pending.length !== pending.length)
+      throw new Error('it leads to another database than DATABASE_URL. Name the same one in both.');
+    if (schema.obstacle !== undefined) throw new Error(schema.obstacle);
+    const skew = Math.abs(schema.databaseTime.getTime() - tools.now());
+    if (skew > MAX_CLOCK_SKEW_MS)
+      throw new Error(`its clock and ours are ${Math.round(skew / 1_000)} s apart. Synchronize both by NTP.`);
     yield `PostgreSQL ${schema.serverVersion}, ${describeMigrations(schema)}`;
     const { connectionLimit: limit } = schema;
     if (limit !== undefined)
@@ -40,21 +44,6 @@ export const checkDatabase: Check = async function* (config, tools) {
     throw new Error(`${setting}: ${errorMessage(error)}`, { cause: error });
   }
 };
-
-/** Throws an error that says what to do if a start cannot use the database. */
-function requireUsable(schema: SchemaCheck, now: number): void {
-  const { serverVersion, majorVersion, pending, unknown, mayCreateTables, databaseTime } = schema;
-  if (majorVersion < MIN_POSTGRES_VERSION)
-    throw new Error(`PostgreSQL ${serverVersion} is too old. Use ${MIN_POSTGRES_VERSION} or newer.`);
-  const newest = unknown.at(-1);
-  if (newest !== undefined && pending.length > 0)
-    throw new Error(`a newer release has used it (${newest}). Start that release or a newer one.`);
-  if (pending.length > 0 && !mayCreateTables)
-    throw new Error('its user may not create tables. Grant it CREATE on the schema.');
-  const skew = Math.abs(databaseTime.getTime() - now);
-  if (skew > MAX_CLOCK_SKEW_MS)
-    throw new Error(`its clock and ours are ${Math.round(skew / 1_000)} s apart. Synchronize both by NTP.`);
-}
 
 /** Throws if only another version can go on with the database of a backup. */
 export async function requireUsableBackup(connection: ServerConnection, log: Logger): Promise<void> {

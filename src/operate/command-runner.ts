@@ -8,7 +8,7 @@ import type { AuditRange } from '../store/audit-trail.ts';
 import { openDatabase } from '../store/database.ts';
 import { Store } from '../store/store.ts';
 
-type DatabaseSettings = Pick<Config, 'DATABASE_URL' | 'DATA_FOLDER'>;
+type DatabaseSettings = Pick<Config, 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATA_FOLDER'>;
 
 const EXIT_CODES = 'Exit code: 0 if all went well, 1 if something failed, 2 if the command line is wrong.';
 
@@ -101,7 +101,7 @@ export async function embeddedServer(
   return server;
 }
 
-/** Runs a command on the database of the settings. An embedded one is shared with a running process, or started. */
+/** Runs a command on the database of the settings, past any pooler. An embedded one is shared with a running process, or started. */
 export async function withOperatorStore<T>(
   config: DatabaseSettings,
   work: (store: Store) => Promise<T>,
@@ -109,7 +109,8 @@ export async function withOperatorStore<T>(
   const log = pino({ level: 'silent' });
   await using cleanup = new AsyncDisposableStack();
   const embedded = await embeddedServer(config, log, cleanup);
-  const database = await openDatabase({ url: config.DATABASE_URL, embedded, log, isCommand: true });
+  const url = config.DATABASE_DIRECT_URL ?? config.DATABASE_URL;
+  const database = await openDatabase({ url, embedded, log, isCommand: true });
   cleanup.defer(() => database.close());
   return await work(new Store(database.kysely));
 }

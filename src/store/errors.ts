@@ -56,8 +56,8 @@ export function isConnectionLimit(error: unknown): boolean {
 const TLS_FAILURES =
   /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|not support SSL|establishing an SSL|(?:ENOENT|EACCES).*, open '/;
 
-/** What pgbouncer says of settings that come with a new connection. */
-const REFUSED_BY_POOLER = /unsupported startup parameter/;
+/** A pooler refuses settings that come with a new connection, or has prepared a statement on another one. */
+const SIGN_OF_POOLER = /unsupported startup parameter|^(26000|42P05) /;
 
 /**
  * Maps what the server says of an outage, a full disk or missing permissions to a StoreError. Returns any other error (a
@@ -69,6 +69,11 @@ export function toStoreError(error: unknown): unknown {
   const reason = error.message;
   const storeError = (kind: StoreErrorCode, message: string) =>
     new StoreError(kind, message, { cause: error });
+  if (SIGN_OF_POOLER.test(`${code} ${reason}`))
+    return storeError(
+      'denied',
+      `DATABASE_URL leads to a pooler (${reason}): set DATABASE_DIRECT_URL to the address of the PostgreSQL server itself.`,
+    );
   if (isDiskFull(error)) return storeError('disk_full', 'The disk of the database is full: free some space.');
   if (ACCESS_DENIED_SQLSTATES.test(code))
     return storeError(
@@ -91,10 +96,6 @@ export function connectionError(error: unknown): StoreError {
   const reason = errorMessage(error);
   const code = errorCode(error) ?? '';
   const denied = (message: string) => new StoreError('denied', message, { cause: error });
-  if (REFUSED_BY_POOLER.test(reason))
-    return denied(
-      `DATABASE_URL leads to a pooler (${reason}): set DATABASE_DIRECT_URL to the address of the PostgreSQL server itself.`,
-    );
   if (TLS_FAILURES.test(`${code} ${reason}`))
     return denied(
       `No TLS connection to the database (${reason}): check sslmode in DATABASE_URL, and name its CA file in sslrootcert.`,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { CHANNEL_LEVEL, JOB_KIND } from '../../../src/store/jobs/jobs.ts';
 import type { Job } from '../../../src/store/schema.ts';
 import { Store } from '../../../src/store/store.ts';
+import { readPage } from '../../repository/generated-pages.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const database = await freshDatabase({ maxConnections: 12 });
@@ -67,6 +68,15 @@ describe('a gap in receiving', () => {
   test('does not exist at first, nor after a few minutes', async () => {
     expect(await sign()).toBeNull();
     await silentFor(4 * minute);
+    expect(await sign()).toBeNull();
+  });
+
+  test('does not exist once an operator has emptied its beginning, as after the restore of a backup', async () => {
+    const [, statement = ''] = /`(update workspaces [^`]*)`/.exec(await readPage('docs/operations.md')) ?? [];
+    await sign();
+    await silentFor(2 * day);
+    await database.pool.query(statement);
+    expect(await store.workspaces.recordAllReceiving([workspace], 5 * minute)).toEqual([]);
     expect(await sign()).toBeNull();
   });
 

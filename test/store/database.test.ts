@@ -192,6 +192,14 @@ describe('migrations', () => {
     await dropDatabase(connection);
   });
 
+  test('no function has a body that PostgreSQL 13 cannot read', async () => {
+    const { rows } = await database.pool.query(
+      'select proname, prosqlbody is null as "isText" from pg_proc where pronamespace = current_schema()::regnamespace',
+    );
+    expect(rows).toContainEqual({ proname: 'file_ids_in', isText: true });
+    expect(rows.filter(({ isText }) => !isText)).toEqual([]);
+  });
+
   test('the baseline has another name for other tables, and not for other comments or spaces', () => {
     const table = 'create table threads (id text)';
     expect(fingerprintOf([`-- a comment\n  ${table}`, table])).toBe(fingerprintOf([` ${table}\n${table}`]));

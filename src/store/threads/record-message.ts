@@ -2,7 +2,7 @@
 export const RECORD_MESSAGE_FUNCTION = `
   -- The ids of the files of a message.
   create function file_ids_in(content jsonb) returns text[] language sql immutable
-    return array(select file ->> 'id' from jsonb_path_query(content, '$.files[*]') as file where file ->> 'id' is not null);
+    as $$ select array(select file ->> 'id' from jsonb_path_query(content, '$.files[*]') as file where file ->> 'id' is not null) $$;
 
   -- Writes an arriving message down, its thread and the job of its turns, in one statement. Slack is acknowledged after it. decision:
   --   limited: people have set where the bot answers, and the caller has not checked that; nothing is written

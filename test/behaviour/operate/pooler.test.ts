@@ -13,6 +13,12 @@ import { silentLog } from '../../support/silent-log.ts';
 
 if (!hasPgbouncer) console.warn('No pgbouncer was found: the tests with a pooler are skipped.');
 
+async function all<T>(found: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of found) items.push(item);
+  return items;
+}
+
 /** What the doctor says of a database. */
 async function examined(addresses: Record<string, string>): Promise<string> {
   const config = readConfig({
@@ -23,7 +29,12 @@ async function examined(addresses: Record<string, string>): Promise<string> {
     ...addresses,
   });
   const tools = { log: silentLog, now: () => Date.now(), freeBytes: async () => 0, mend: false };
-  return Array.fromAsync(checkDatabase(config, tools)).then((found) => found.join(), errorMessage);
+  try {
+    const found = await all(checkDatabase(config, tools));
+    return found.map((one) => (typeof one === 'string' ? one : one.message)).join('\n');
+  } catch (error) {
+    return errorMessage(error);
+  }
 }
 
 describe.skipIf(!hasPgbouncer)('behind a pgbouncer in transaction mode that speaks TLS', () => {
@@ -53,7 +64,7 @@ describe.skipIf(!hasPgbouncer)('behind a pgbouncer in transaction mode that spea
       DATABASE_URL: pgbouncer.url(of.database),
       DATABASE_DIRECT_URL: direct,
     });
-    const read = (store: Store) => Array.fromAsync(store.audit.read({ since: new Date(0) }));
+    const read = (store: Store) => all(store.audit.read({ since: new Date(0) }));
     const settings = { ...addresses(connection), DATA_FOLDER: '' };
     expect(await withOperatorStore(settings, read)).toEqual([]);
 

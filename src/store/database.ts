@@ -87,7 +87,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   };
   let connections = maxConnections;
   {
-    // Nothing ends a statement that takes long.
     const over = (at: DatabaseAddresses) =>
       kyselyOn(new ConnectionPool({ name: 'taskthread start', maxConnections: 1, addresses: at, log }));
     await using server = over(direct);

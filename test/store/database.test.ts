@@ -180,9 +180,9 @@ describe('migrations', () => {
       await client.query(`alter database ${connection.database} set search_path = ours`);
     });
     for (const start of ['first', 'second']) {
-      const { pool, close } = await openDatabase({ embedded: { connection }, log: silentLog });
-      const found = await Promise.all(['public', 'ours'].map((schema) => pool.query(names(schema))));
-      await close();
+      const opened = await openDatabase({ embedded: { connection }, log: silentLog });
+      const found = await Promise.all(['public', 'ours'].map((schema) => opened.pool.query(names(schema))));
+      await opened.close();
       expect([start, ...found.map(({ rows }) => rows)]).toEqual([
         start,
         [{ name: '2020-notes' }],

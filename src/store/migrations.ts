@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
-import type { Migration } from 'kysely/migration';
+import { type Migration, Migrator } from 'kysely/migration';
 import type { Logger } from 'pino';
 import { errorMessage } from '../postgres/errors.ts';
 import { isLockConflict, StoreError } from './errors.ts';
@@ -15,41 +15,31 @@ export const migrations: Record<string, Migration> = { [BASELINE]: baseline };
 
 /** How long a change waits for a table in use (ms), and others behind it. An autovacuum gives way after a second. */
 const LOCK_TIMEOUT_MS = 2_000;
+/** How long it is tried again while another session is in the way (ms): a backup may take that long. */
+const MAX_WAIT_MS = 3_600_000;
 
 /**
- * Brings the tables up to date, one process at a time, as soon as no other session is in the way. Changes of a newer release
- * stay as they are: during a roll-out, processes of both versions run, and restart, side by side.
+ * Brings the tables up to date on the only connection of `kysely`, one process at a time (the migrator's own lock), as soon as no
+ * other session is in the way. Changes of a newer release stay: in a roll-out, both versions run, and restart, side by side.
  * @throws StoreError `denied`, `disk_full`, `migration_failed`: nothing has changed.
  */
 export async function migrate(kysely: Kysely<Tables>, log?: Logger): Promise<void> {
   if (await isUpToDate(kysely, log)) return;
   log?.info('bringing the tables up to date, unless another process already does: this may take minutes');
-  for (;;) {
-    try {
-      return await kysely.transaction().execute(applyPending);
-    } catch (error) {
-      if (error instanceof StoreError && error.code !== 'unavailable') throw error;
-      const message = `Bringing the tables up to date failed, and nothing has changed (${errorMessage(error)}): start again, and report it if it fails again.`;
-      if (!isLockConflict(error)) throw new StoreError('migration_failed', message, { cause: error });
-      log?.warn({ err: error }, 'another session, such as a backup, uses a table that must change');
-      await sleep(2 * LOCK_TIMEOUT_MS);
-    }
-  }
-}
-
-async function applyPending(trx: Kysely<Tables>): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended('migrations', 0))`.execute(trx);
-  // Another process may have done all of it meanwhile.
-  const { pending, obstacle } = await readSchema(trx);
-  if (obstacle !== undefined) throw new StoreError('migration_failed', obstacle);
-  await sql`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, true)`.execute(trx);
-  if (pending.includes(BASELINE))
-    await sql`create table if not exists kysely_migration (name text primary key, timestamp text)`.execute(
-      trx,
-    );
-  for (const name of pending) {
-    await migrations[name]?.up(trx);
-    await sql`insert into kysely_migration values (${name}, now()::text)`.execute(trx);
+  for (const began = performance.now(); ; await sleep(2 * LOCK_TIMEOUT_MS)) {
+    const { obstacle, schema: migrationTableSchema } = await readSchema(kysely);
+    if (obstacle !== undefined) throw new StoreError('migration_failed', obstacle);
+    // Named, since another program may keep its own record in another schema.
+    const options = { db: kysely, provider: { getMigrations: async () => migrations }, migrationTableSchema };
+    await sql`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, false)`.execute(kysely);
+    const { error } = await new Migrator(options).migrateToLatest();
+    // Another process may have done all of it meanwhile.
+    if (error === undefined || (await isUpToDate(kysely, log))) return;
+    if (error instanceof StoreError && error.code !== 'unavailable') throw error;
+    const message = `Bringing the tables up to date failed, and nothing has changed (${errorMessage(error)}): start again, and report it if it fails again.`;
+    if (!isLockConflict(error) || performance.now() - began > MAX_WAIT_MS)
+      throw new StoreError('migration_failed', message, { cause: error });
+    log?.warn({ err: error }, 'another session, such as a backup, uses a table that must change');
   }
 }
 
@@ -71,8 +61,13 @@ export async function isUpToDate(kysely: Kysely<Tables>, log?: Logger): Promise<
  */
 export async function readSchema(kysely: Kysely<Tables>) {
   // The tables first: they appear together with the record of the baseline.
-  const { rows } = await sql<{ hasMigrations: boolean; lacks: string | null; tables: string[] }>`
-    select to_regclass('kysely_migration') is not null as "hasMigrations",
+  const { rows } = await sql<{
+    schema: string;
+    hasMigrations: boolean;
+    lacks: string | null;
+    tables: string[];
+  }>`
+    select current_schema()::text as schema, to_regclass('kysely_migration') is not null as "hasMigrations",
       case when not has_schema_privilege(current_schema(), 'create') then format(
         'The database''s user may not create tables: run "grant create on schema %I to %I".', current_schema(), current_user)
       end as lacks,
@@ -80,7 +75,7 @@ export async function readSchema(kysely: Kysely<Tables>) {
         and relname = any(${Object.keys(baseline.DEFINITIONS)}::text[]) order by relname) as tables`.execute(
     kysely,
   );
-  const { hasMigrations = false, lacks = null, tables = [] } = rows[0] ?? {};
+  const { schema = '', hasMigrations = false, lacks = null, tables = [] } = rows[0] ?? {};
   const records = hasMigrations
     ? await sql<{ name: string }>`select name from kysely_migration order by name`.execute(kysely)
     : { rows: [] };
@@ -101,5 +96,5 @@ export async function readSchema(kysely: Kysely<Tables>) {
   const unknown = applied.filter((name) => !(name in migrations));
   const newer = `A newer release has used this database (${unknown.at(-1)}): start that release or a newer one.`;
   const obstacle = unknown.length > 0 ? newer : (lacks ?? undefined);
-  return { pending, unknown, obstacle: pending.length > 0 ? obstacle : undefined };
+  return { schema, pending, unknown, obstacle: pending.length > 0 ? obstacle : undefined };
 }

@@ -81,11 +81,6 @@ export function withDoiMarks(text: string, shownAs: (mark: string) => string): s
   return text.replace(MARKED_DOI, (doi) => doi.replace(/[<>]|#$/g, shownAs));
 }
 
-/** The same of the same length, in which Markdown ends no address at such a mark. */
-export function withReadableDois(text: string): string {
-  return withDoiMarks(text, () => 'x');
-}
-
 /** The most characters that may be added at `index` to end an address there, or to encode a mark of it. */
 export function addressEndCost(text: string, index: number): number {
   if (!/[^\0-~]|[',;~[^(<>#]/.test(text.charAt(index)) || !/[!-~]/.test(text.charAt(index - 1))) return 0;

@@ -53,11 +53,7 @@ export function openingFenceOf(text: string, code: MarkdownNode): string | undef
 export function isFenceClosed(text: string, code: MarkdownNode, fence: string): boolean {
   const last = lineStart(text, code.end);
   if (last <= code.start) return false;
-  const end = text
-    .slice(last, code.end)
-    .replace(/^[ \t>]*/, '')
-    .trimEnd();
-  return end.length >= fence.length && end === fence.charAt(0).repeat(end.length);
+  return new RegExp(`^[ \\t>]*${fence}${fence.charAt(0)}*\\s*$`).test(text.slice(last, code.end));
 }
 
 /** Whether a text may hold a table: parsing costs a hundred times more. */

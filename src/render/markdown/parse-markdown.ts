@@ -5,7 +5,7 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { asciiAlpha } from 'micromark-util-character';
 import type { Construct, Extension } from 'micromark-util-types';
-import { bareAddresses, withReadableDois } from './bare-address.ts';
+import { bareAddresses, withDoiMarks } from './bare-address.ts';
 import { withReadableEmphasis } from './cjk-emphasis.ts';
 import { BLOCK_MARKS, literalSyntax, spanConstruct } from './literal-marks.ts';
 import type { MarkdownNode } from './markdown-node.ts';
@@ -129,7 +129,7 @@ export function parseMarkdown(text: string, count: ParseCounter): MarkdownNode {
 
 function parse(text: string): MarkdownNode {
   const safe = text.startsWith('\uFEFF') ? WORD_JOINER + text.slice(1) : text;
-  const read = withReadableDois(safe);
+  const read = withDoiMarks(safe, () => REPLACEMENT);
   const source = withReadableEmphasis(limitNesting(read).replace(BLOCK_MARKS, REPLACEMENT));
   const root: Root = fromMarkdown(source, {
     extensions: markdownSyntax(source),

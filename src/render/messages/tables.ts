@@ -89,7 +89,8 @@ function parseTable(
   const reopened = openerOf(segments).length;
   for (const node of children) {
     const { start: from, end: to } = node;
-    const inner = node.type === 'code' && isOwnFence(segments, from) ? insideFence(text, node) : undefined;
+    const isFenced = node.type === 'code' && isOwnFence(segments, from);
+    const inner = isFenced ? text.slice(lineEnd(text, from) + 1, lineStart(text, to) - 1) : undefined;
     const source = inner ?? text;
     if (inner === undefined && from < reopened) continue;
     const table = inner === undefined ? node : parseMarkdown(inner, count).children[0];
@@ -109,10 +110,6 @@ function isOwnFence(segments: AnswerPart['segments'], offset: number): boolean {
   return false;
 }
 
-function insideFence(text: string, { start, end }: MarkdownNode): string {
-  return text.slice(lineEnd(text, start) + 1, lineStart(text, end) - 1);
-}
-
 function dataTable(
   text: string,
   table: MarkdownNode,
@@ -124,7 +121,8 @@ function dataTable(
   try {
     const names = head.children.map((cell) => rawText(plainTextOf(text, cell)));
     const rows: Cell[][] = [names, ...body.map((row) => row.children.map((cell) => cellOf(text, cell)))];
-    const shown = rows.map((row) => padded(row, columns).slice(0, MAX_TABLE_COLUMNS));
+    const width = Math.min(columns, MAX_TABLE_COLUMNS);
+    const shown = rows.map((row) => Array.from({ length: width }, (_, at) => row[at] ?? rawText('')));
     const caption = tableCaption(body.length);
     return { table: { type: 'data_table', caption, rows: shown, page_size: PAGE_SIZE }, columns };
   } catch (error) {
@@ -147,10 +145,6 @@ export function cellText(source: string, count: ParseCounter): string {
 
 /** Something that a cell of a data table cannot show. */
 class OnlyMarkdown extends Error {}
-
-function padded(cells: readonly Cell[], columns: number): Cell[] {
-  return [...cells, ...Array.from({ length: columns - cells.length }, () => rawText(''))];
-}
 
 function cellOf(text: string, cell: MarkdownNode): Cell {
   if (cell.children.some(({ type }) => type !== 'text')) {

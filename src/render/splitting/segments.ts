@@ -1,9 +1,4 @@
-import {
-  ESCAPE as ADDRESS_ESCAPE,
-  goesOn,
-  withDoiMarks,
-  withReadableDois,
-} from '../markdown/bare-address.ts';
+import { ESCAPE as ADDRESS_ESCAPE, goesOn, withDoiMarks } from '../markdown/bare-address.ts';
 import { wordJoinerPositions } from '../markdown/cjk-emphasis.ts';
 import { figureWords } from '../markdown/figures.ts';
 import { emojiNames, literalMarks } from '../markdown/literal-marks.ts';
@@ -137,7 +132,7 @@ function bracketInsertions(label: string, start: number, marks: readonly Inserti
 /** What ends a bare address where Slack would read on, and leaves out the backslashes that it would read, too. */
 function addressInsertions(text: string, node: MarkdownNode): Insertion[] {
   const { start, end } = node;
-  const address = withReadableDois(text.slice(start, end));
+  const address = withDoiMarks(text.slice(start, end), () => 'x');
   const encoded = encodings(text, start, end);
   if (!/^https?:/i.test(address)) return encoded;
   const escapes = Array.from(address.matchAll(ADDRESS_ESCAPE), ({ index }) =>

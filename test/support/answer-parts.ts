@@ -16,4 +16,5 @@ export function displayedText(parts: readonly AnswerPart[]): string {
 }
 
 /** What is shown otherwise than it is written: formulas, scripts, breaks, figures, marks in addresses and of numbered items. */
-const IN_OTHER_WAYS = /^(?:\$|\\(?:[([A-Za-z]|$)|\^\{|<(?:br|su[bp])|!\[|[<>|#.)]$|<?https?:)/i;
+const IN_OTHER_WAYS =
+  /^(?:\$|\\(?:[([A-Za-z]|$)|\^\{|<(?:br|su[bp]|[bi]>|em>|strong>)|!\[|[<>|#.)]$|<?https?:)/i;

@@ -86,7 +86,7 @@ function spanHtml(source: string): string {
   if (spanType(source) === 'lineBreak') return '<br>';
   const figure = figureOf(source);
   if (figure !== undefined) return `[${escapeHtml(figure.label || baseName(figure.path))}]`;
-  const [, tag = '', inside = ''] = /^<(su[bp])>(.*)<\/su[bp]>$/i.exec(source) ?? [];
+  const [, tag = '', inside = ''] = /^<(su[bp]|[bi]|em|strong)>(.*)<\/\1>$/i.exec(source) ?? [];
   if (tag !== '') return `<${tag.toLowerCase()}>${escapeHtml(inside)}</${tag.toLowerCase()}>`;
   const plain = unicodeFormula(source);
   return plain === undefined ? `<code>${escapeHtml(source)}</code>` : escapeHtml(plain);

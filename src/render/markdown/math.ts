@@ -13,7 +13,7 @@ const CARET = 94;
 
 /**
  * What stands within text and is shown in another way: a formula, also `within` a word such as H$_2$O, up to the first closing mark that is not escaped; a
- * script, a break and a figure; a power and a symbol that stand outside of a formula. Longer text is none of them.
+ * script, words with a style, a break and a figure; a power and a symbol that stand outside of a formula. Longer text is none of them.
  */
 const INLINE_SPANS = {
   round: /\\\((?:\\[^)`]|[^\\`]){1,1000}?\\\)/y,
@@ -25,7 +25,8 @@ const INLINE_SPANS = {
     /(?<![\p{L}\p{N}\\$])\$(?![\s$]|(?<=[[!;,&]\$)\(|\{\w\w+(?:[:%#/]|\}(?!\^|_[\d{])))(?:\\[^\n`]|[^\\$\n`]){1,1000}?(?<!\s)\$(?![\p{L}\p{N}\\${])/uy,
   within:
     /(?<![\\$])\$(?=(?:\^|_(?![A-Za-z]{2}))[{\w\\]|\\[A-Za-z]|\d[\d.]*(?:\\[,;~])?(?:\^|\\(?:circ|mu|pm|times|AA|Omega)))(?:\\[^\n`]|[^\\$\n` ]){1,80}?\$(?![\d$])/y,
-  script: /<(su[bp])>[^<`\n]{1,80}<\/\1>/iy,
+  script: /<(su[bp])>(?![^<\n]*\]\()[^<`\n]{1,80}<\/\1>/iy,
+  styled: /<([bi]|em|strong)>[^<`\n]{1,200}<\/\1>(?![^\s<]{0,80}(?::\/|@))/iy,
   lineBreak: /<br[ \t]{0,3}\/?>(?:[ \t]{0,3}<br[ \t]{0,3}\/?>){0,20}/iy,
   figure: LOCAL_FIGURE,
   power: /(?<=[\p{L}\p{N})\]])\^\{[^{}`\n]{1,40}\}/uy,
@@ -47,7 +48,7 @@ function inlineSpanLength(text: string, start: number): number {
 }
 
 function isSpan(kind: string, found: string): boolean {
-  if (kind === 'power' || kind === 'symbol') return unicodeFormula(found) !== undefined;
+  if (/^(?:power|symbol|styled)$/.test(kind)) return unicodeFormula(found) !== undefined;
   const content = kind === 'dollar' ? found.slice(1, -1) : found.slice(2, -2);
   if (kind === 'square' || kind === 'dollar') return MATHEMATICAL.test(content);
   return (kind !== 'round' && kind !== 'dollars') || content.trim() !== '';

@@ -34,10 +34,11 @@ const COMMANDS = new Map([
 ]);
 
 const SUPERSCRIPTS = characters(
-  '0⁰1¹2²3³4⁴5⁵6⁶7⁷8⁸9⁹+⁺-⁻−⁻=⁼(⁽)⁾∘°°°′′AᴬBᴮDᴰEᴱGᴳHᴴIᴵJᴶKᴷLᴸMᴹNᴺOᴼPᴾRᴿTᵀUᵁVⱽWᵂ' +
+  '0⁰1¹2²3³4⁴5⁵6⁶7⁷8⁸9⁹+⁺-⁻/⁄=⁼(⁽)⁾∘°°°′′AᴬBᴮDᴰEᴱGᴳHᴴIᴵJᴶKᴷLᴸMᴹNᴺOᴼPᴾRᴿTᵀUᵁVⱽWᵂ' +
     'aᵃbᵇcᶜdᵈeᵉfᶠgᵍhʰiⁱjʲkᵏlˡmᵐnⁿoᵒpᵖrʳsˢtᵗuᵘvᵛwʷxˣyʸzᶻαᵅβᵝγᵞδᵟεᵋθᶿιᶥφᵠχᵡ',
 );
-const SUBSCRIPTS = characters('0₀1₁2₂3₃4₄5₅6₆7₇8₈9₉+₊-₋−₋=₌(₍)₎aₐeₑhₕiᵢjⱼkₖlₗmₘnₙoₒpₚrᵣsₛtₜuᵤvᵥxₓβᵦγᵧρᵨφᵩχᵪ');
+const SUBSCRIPTS = characters('0₀1₁2₂3₃4₄5₅6₆7₇8₈9₉+₊-₋/⁄=₌(₍)₎aₐeₑhₕiᵢjⱼkₖlₗmₘnₙoₒpₚrᵣsₛtₜuᵤvᵥxₓβᵦγᵧρᵨφᵩχᵪ');
+const TAG_MARKS: Readonly<Record<string, string>> = { sup: '^', sub: '_' };
 
 /** Words within a formula. */
 const WORDS = /\\(?:text(?:rm)?|mathrm|mathit|operatorname)[ \t]*\{([\p{L}\p{N} .,:;()/+'-]*)\}/gu;
@@ -52,20 +53,33 @@ const LOOK_ALIKES: Readonly<Record<string, string>> = { '-': '−', "'": '′', 
 /** What would read as a link, an address or a tag. */
 const HAZARD = /:\/|www\.|\]\(|<(?![\s\d=−])|^!/i;
 /** What would read as a block's mark, or as a part of a link with what stands beside it. */
-const RISKY_START = /^(?:[>+=([]|\d{1,9}[.)])/;
+const RISKY_START = /^(?:[>+=([#]|\d{1,9}[.)])/;
 const RISKY_END = /[\]!]$/;
 
+/** What can stand without its tag of HTML: words, or a few marks such as those of significance. */
+const TAGGED =
+  /^(?:(?![+-]\s)[\p{L}\p{N}([+±−-][\p{L}\p{M}\p{N}\p{Pd}\s.,:;/()[\]%°′'’+=±−×∞→·]*|[*†‡§¶#®™∞]{1,4})$/u;
+
 /**
- * A formula or a script (`$x^2$`, `\(x\)`, `\alpha`, `^{-9}`, `<sub>2</sub>`) in plain characters, safe within Markdown and
- * never longer than its source; undefined if it is no simple one.
+ * A formula or a tag's text (`$x^2$`, `\(x\)`, `\alpha`, `^{-9}`, `<sub>2</sub>`, `<i>x</i>`) in plain characters, never longer
+ * than its source; undefined if it is no simple one. Safe within Markdown, but for `_` and `*` of tags.
  */
 export function unicodeFormula(source: string): string | undefined {
-  const [, tag, inside = ''] = /^<(su[bp])>([\s\S]*)<\/su[bp]>$/i.exec(source) ?? [];
+  const [, tag, inside = ''] = /^<(su[bp]|[bi]|em|strong)>(.*)<\/\1>$/i.exec(source) ?? [];
   const formula = source.replace(/^(?:\$\$?|\\[([])|(?:\$\$?|\\[)\]])$/g, '');
-  const shown = tag === undefined ? readFormula(formula) : inScript(inside, /sup/i.test(tag) ? '^' : '_');
+  const shown = tag === undefined ? readFormula(formula) : readTag(tag, inside);
   if (shown === undefined || !/\S/.test(shown) || HAZARD.test(shown)) return undefined;
   const [before, after] = [RISKY_START, RISKY_END].map((risk) => (risk.test(shown) ? WORD_JOINER : ''));
   return `${before}${shown}${after}`;
+}
+
+/** A tag's text: a script that has no characters stands behind its mark, as in K_d, but for one in brackets. */
+function readTag(tag: string, inside: string): string | undefined {
+  const mark = TAG_MARKS[tag.toLowerCase()] ?? '';
+  const scripts = inside.split(',').map((one) => (mark === '' ? undefined : inScript(one, mark)));
+  if (!scripts.includes(undefined)) return scripts.join(',');
+  const isMarked = !/^(?:[^\p{L}\p{N}]+|\[.*\]|\(.*\))$/u.test(inside);
+  return TAGGED.test(inside) ? `${isMarked ? mark : ''}${inside}` : undefined;
 }
 
 /** Replaces what has characters, inside out; what is left over makes it no simple formula. */
@@ -90,7 +104,8 @@ function readFormula(source: string): string | undefined {
 /** A text as a subscript (`_`) or a superscript (`^`); its spaces separate nothing. */
 function inScript(text: string, mark: string): string | undefined {
   const script = mark === '^' ? SUPERSCRIPTS : SUBSCRIPTS;
-  const shown = Array.from(text.replace(/\s/g, ''), (character) => script.get(character));
+  const plain = text.replace(/\s/g, '').replace(/[−–]/g, '-');
+  const shown = Array.from(plain, (character) => script.get(character));
   return shown.length === 0 || shown.includes(undefined) ? undefined : shown.join('');
 }
 

@@ -160,10 +160,10 @@ function shownSpan(text: string, node: MarkdownNode, isOnOneLine: boolean): stri
   if (node.type === 'lineBreak') return shownBreak(text, node, isOnOneLine);
   if (node.type === 'figure') return figureWords(source);
   // What looks like the beginning of a mention is none as long as code follows it.
-  const isAfterMark = /<[!@#][^\s>]*$/.test(text.slice(Math.max(0, node.start - 80), node.start));
-  if (node.type !== 'inlineFormula' && (node.type !== 'formula' || !WHOLE_FORMULA.test(source)))
-    return undefined;
-  return isAfterMark ? undefined : unicodeFormula(source);
+  const before = text.slice(Math.max(0, node.start - 80), node.start);
+  const isAfterMark = /(?:<[!@#][^\s>]*|@[a-z]*)$/i.test(before);
+  const isShown = node.type === 'inlineFormula' || (node.type === 'formula' && WHOLE_FORMULA.test(source));
+  return isShown && !isAfterMark ? unicodeFormula(source)?.replace(/[_*]/g, '\\$&') : undefined;
 }
 
 /** A break ends its line, unless that would end its block; at an end of its block it shows nothing. */

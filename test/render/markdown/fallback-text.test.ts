@@ -25,7 +25,7 @@ describe('the text for notifications', () => {
       '"Quoted" text, :warning: Caution, .env, /etc/hosts, Genes',
     ],
     [`'***' 0.001 '**' 0.01, “**” or "**"`, `'***' 0.001 '**' 0.01, “**” or "**"`],
-    ['***TP53*** and CYP2D6\\*4, ~~x~~', 'TP53 and CYP2D6*4, x'],
+    ['***TP53*** and CYP2D6\\*4, ~~x~~, p\\_adj', 'TP53 and CYP2D6*4, x, p_adj'],
     ['[p53](https://example.org/P53_(protein)).', 'p53.'],
     ['* p < 0.05, ** p < 0.01; *** p', '* p &lt; 0.05, ** p &lt; 0.01; *** p'],
     ['*E. coli* and _in vivo_ (*n* = 3), π* and σ*', 'E. coli and in vivo (n = 3), π* and σ*'],

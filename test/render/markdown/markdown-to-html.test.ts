@@ -28,6 +28,12 @@ describe('Markdown as HTML', () => {
     expect(page).toContain('<td>1</td>');
   });
 
+  test('keeps scripts and italics that are written in HTML', () => {
+    expect(html('<I>Trp53</I><sup>-/-</sup> <i>a*b*</i>')).toBe(
+      '<p><i>Trp53</i><sup>-/-</sup> &lt;i&gt;a*b*&lt;/i&gt;</p>',
+    );
+  });
+
   test('strikes words through by the tag that all notebooks keep', () => {
     expect(html('Use ~~5 mg~~ 2 mg.')).toBe('<p>Use <s>5 mg</s> 2 mg.</p>');
   });

@@ -79,6 +79,8 @@ describe('a formula', () => {
     ['![x](https://example.org/a.png)', '![x](https://example.org/a.png)'],
     ['![x](//example.org/a.png)', '![x\\]\u2060(//example.org/a.png)'],
     ['<!$x_1$>', '<\u2060!`$x_1$`>'],
+    ['@<i>channel</i>, h<i>ttps</i>://a', '@`<i>channel</i>`, h<i>ttps</i>://a'],
+    ['@\\(channel\\)', '@`\\(channel\\)`'],
   ])('or a like mark in %j is shown as %j', (text, expected) => {
     expect(shown(text)).toBe(expected);
   });
@@ -117,6 +119,8 @@ describe('a formula', () => {
     ['so \\alp', 'so'],
     ['CO<sub>2', 'CO'],
     ['CO<sub>2</su', 'CO'],
+    ['the <i>E. co', 'the'],
+    ['the <i>E. coli</i>', 'the E. coli'],
     ['a<br', 'a'],
     ['so ![a](b.pn', 'so'],
     ['so ![a](b.png)', 'so Figure: b.png, below'],

@@ -41,6 +41,20 @@ describe('a simple formula', () => {
     ['<sub>2</sub>', '₂'],
     ['<SUP>2+</SUP>', '²⁺'],
     ['<sup>−1</sup>', '⁻¹'],
+    ['$t_{1/2}$', 't₁⁄₂'],
+    ['<sup>-/-</sup>', '⁻⁄⁻'],
+    ['<sup>fl/fl</sup>', 'ᶠˡ⁄ᶠˡ'],
+    ['<sub>0–24</sub>', '₀₋₂₄'],
+    ['<sup>1,2</sup>', '¹,²'],
+    ['<sub>d</sub>', '_d'],
+    ['<sub>adj</sub>', '_adj'],
+    ['<sup>LSL-G12D/+</sup>', '^LSL-G12D/+'],
+    ['<sup>−ΔΔCt</sup>', '^−ΔΔCt'],
+    ['<sub>(aq)</sub>', '(aq)'],
+    ['<sup>[1]</sup>', '[1]'],
+    ['<sup>**</sup>', '**'],
+    ['<i>Trp53</i>', 'Trp53'],
+    ['<EM>E. coli</EM>', 'E. coli'],
   ])('%s is %s', (source, shown) => {
     expect(plain(source)).toBe(shown);
   });
@@ -48,7 +62,10 @@ describe('a simple formula', () => {
   test.each([
     '$p_{adj}$',
     '$p_{\\text{adj}}$',
-    '<sub>adj</sub>',
+    '<sub>a_b</sub>',
+    '<i>a*b*</i>',
+    '<i>- x</i>',
+    '<i>[a](b)</i>',
     '$\\frac{a}{b}$',
     '$\\Log x$',
     '$\\Times$',

@@ -64,6 +64,8 @@ const own = [
   "name LIKE '%_a_%', b LIKE '%_c'",
   'p.[Phe508del];[Gly542*] or p.[Gly542*];[Arg553*]',
   'c.(?_-1)_(*1_?)del, g.(3106_3110)_(3327_3341)dup and c.(?_-202)_(*1207_?)del',
+  '{sample}_{unit}_R1.fq, {sample}__{n}_R1_{lane}.fq and reads/*_{1,2}.fastq.gz, raw/*_{R1,R2}.fq, a/*.{bam,bai} b/*.{vcf,bcf}',
+  'Use <sample>_<condition>_<rep>.csv, <sample>_R1_<lane>.fq and [id]_R1_[lane]_x, [id]_[n]_y',
 ];
 const file = process.env.SCIENCE_STRINGS;
 if (file === undefined) console.log('Skipped: shared scientific strings; set SCIENCE_STRINGS to their file.');
@@ -112,6 +114,11 @@ test.each([
   '*2, *3 and *17',
   '*36+*10 alleles',
   '*1/*2xN is rapid',
+  'CYP2C19 *2 homozygotes',
+  'CYP2C19 *2 or *3 homozygotes',
+  'CYP2D6 *4: no function',
+  'CYP2D6 *1x2/*4',
+  'CYP2D6*4 or CYP2C19 *2 homozygotes',
 ])('%s keeps its stars in bold', (text) => {
   expect(seen(splitAnswer(`Found: **${text}**.`).map(markdownOf).join(''))).toBe(`Found: ${text}.`);
 });
@@ -125,7 +132,10 @@ const pairs: [string, string][] = [
     '*O*6-methylguanine, *H*₀, *R*², *E. coli*¹, Δ*lacZ*::*kan*',
     'O6-methylguanine, H₀, R², E. coli¹, ΔlacZ::kan',
   ],
-  ['**n→π* transition**, **TP53 R213*, R342* and W91***', 'n→π* transition, TP53 R213*, R342* and W91*'],
+  [
+    '**n→π* transition**, **TP53 R213*, R342* and W91***, **R97fs*12 or R98fs* in CYP2D6*4**',
+    'n→π* transition, TP53 R213*, R342* and W91*, R97fs*12 or R98fs* in CYP2D6*4',
+  ],
   [
     '**carriers of *57:01 and *58:01**, **alleles *1 (normal), *2 (loss)**',
     'carriers of *57:01 and *58:01, alleles *1 (normal), *2 (loss)',
@@ -194,6 +204,18 @@ const pairs: [string, string][] = [
   ['*10 vs 20 mg/kg*, CYP2D6 *4 vs *10', '10 vs 20 mg/kg, CYP2D6 *4 vs *10'],
   [`\${CO}_2$ levels, \${CO} and \${H2O}; file$_tmp$ext`, `CO₂ levels, \${CO} and \${H2O}; file$_tmp$ext`],
   ['text\\[1\\], \\*x\\*, C\\#, $x_1$', 'text[1], *x*, C#, x₁'],
+  ['**in *5 mg* doses** of **the *16S rRNA* gene**', 'in 5 mg doses of the 16S rRNA gene'],
+  ['**_HLA-B_*57:01**, _HLA-A_*31:01 and _CYP2D6_*4', 'HLA-B*57:01, HLA-A*31:01 and CYP2D6*4'],
+  ['*lacZ*ΔM15, *his3*Δ1 *leu2*Δ0, *MAT*a and *MAT*α', 'lacZΔM15, his3Δ1 leu2Δ0, MATa and MATα'],
+  ['*K*D, *F*ST = 0.1, Δ*G* = −7, ΔΔ*H*°, p*K*a, p*K*<sub>a</sub>', 'KD, FST = 0.1, ΔG = −7, ΔΔH°, pKa, pKₐ'],
+  ['4a*H*-carbazole, n*p*K*x', '4aH-carbazole, n*p*K*x'],
+  ['_{a}_{b}_ and _x [1]_<br>_Note_, _(in vitro)_[1]', '{a}_{b} and x [1]\nNote, (in vitro)[1]'],
+  ['*K*<sub>d</sub>, _K_<sub>M</sub>, **p<sub>adj</sub>** 3<sup>**</sup>', 'K_d, K_M, p_adj 3**'],
+  [
+    '<sup>#</sup> by <i>E. coli</i>, <EM>TP53</EM>, <b>n</b>; <i>a*b*</i>',
+    '\u2060# by E. coli, TP53, n; <i>a*b*</i>',
+  ],
+  ['so<sup>[1](https://one.example/a)</sup>', 'so<sup>1</sup>'],
 ];
 
 test.each(pairs)('%s is read as %s', (markdown, text) => {

@@ -27,14 +27,21 @@ const NEXT_ITEM = '(?:[^\\n]*\\n(?=\\k<indent>[ \\t]{2}|[ \\t]*\\n)){1,20}?\\k<i
 const ITEM_SIGN = `[-+*](?= {1,3}[^\\s*+-])(?<=^(?<indent>[ \\t]{0,40})(?:[-+*]|\\d{1,3}[.)]) {1,3}(?<sign>[-+*]))(?!${NEXT_ITEM})`;
 /** What begins no block, where Markdown has one. */
 const BLOCK_MARK = `${SEQUENCE_HEADER}|${MORE_THAN}|${SIGNIFICANCE}|${ONE_STAR}`;
-/** What bold text holds: no other marks than stars that end a word. */
-const BOLD = `(?:[^*|\\n]|(?<=${WORD})\\*(?=[\\s,;:.)(/-]))`;
-/** Italics within a word: *N*6, 2*S*, 1*H*-indole, Δ*lacZ*, Tn*10*, Man*p*-. */
+/** What bold text holds where stars begin alleles: no other marks than stars within words. */
+const BOLD_ALLELES = '(?:[^*|\\n]|\\*(?=\\d)|(?<=\\w)\\*(?=\\w))';
+/** What bold text holds where stars end words: no other marks than stars within words. */
+const BOLD = `(?:[^*|\\n]|(?<=${WORD})\\*(?=[\\s,;:.)(/-]|\\w))`;
+/** Italics within a word: *N*6, 2*S*, 1*H*-indole, Δ*lacZ*, Tn*10*, Man*p*-, p*K*a. */
 const ITALIC =
-  '\\d\\*[RSEZHrsa-f]\\*[-,)\\]–]|(?<=\\d)[a-h]\\*[RSEZrs]\\*[-,)\\]–]|[Δ∆]\\*[A-Za-z]{2,5}\\d*[A-Z]?\\*(?!\\w)|(?:(?<=T)n|(?<=I)S)\\*\\d{1,4}\\*(?!\\w)|(?<=[A-Za-z]{2})[a-z]\\*[pf]\\*[-(]';
+  '\\d\\*[RSEZHrsa-f]\\*[-,)\\]–]|(?<=\\d)[a-h]\\*[RSEZHrs]\\*[-,)\\]–]|[Δ∆]\\*[A-Za-z]{1,5}\\d*[A-Z]?\\*(?!\\w)|(?:(?<=T)n|(?<=I)S)\\*\\d{1,4}\\*(?!\\w)|(?<=[A-Za-z]{2})[a-z]\\*[pf]\\*[-(]|(?<![\\w*])p\\*K\\*';
+/** The end of italics before a letter or a digit: *K*d, *K*D, *O*6-methyl, *MAT*a, *his3*Δ1, p*K*a. */
+const ITALIC_END =
+  '(?<![^\\s(,/])\\*(?:[A-Za-z]\\*(?=[a-z])|[FKV]\\*(?=[A-Z]{1,2}\\b)|[NOS]\\*(?=\\d(?!\\d))|MAT\\*(?=[aα])|[a-z]{3}[A-Z\\d]{0,3}\\*(?=[Δ∆]))|(?<![\\w*])p\\*K\\*';
+/** The end of what stands for a part of a name: {sample}_{lane}.bam, <sample>_R1.fq, [id]_1. */
+const PLACEHOLDER_END = '[}\\]]|<(?!br>|su[bp]>)[A-Za-z][\\w .-]{0,40}>';
 const LITERAL = `(?:${ITEM_SIGN}|(?=[*_~\\]<>\\\\])(?:${[
   // Between letters or digits, but not in *K*d; scripts that join a word to an emphasized one are others.
-  `(?<=${WORD})(?<!(?=${ITALIC}).)\\*+(?![¹²³\\u2070-\\u209c])(?=${WORD})(?<!(?<![^\\s(,/])\\*(?:[A-Za-z]\\*(?=[a-z])|[NOS]\\*(?=\\d(?!\\d))))`,
+  `(?<=${WORD})(?<!(?=${ITALIC}).)\\*+(?![¹²³\\u2070-\\u209c])(?=${WORD})(?<!${ITALIC_END})`,
   // Signs of significance, ends of molecules and unknown alleles: (*), '***', [*:1], w[*]. Products: (1-p)*(1-q).
   '(?<=\\()\\*{1,4}(?=\\))|(?<=\\[)\\*{1,4}(?=[:\\]])|(?<=["‘“])\\*{1,4}(?=["’”])|(?<=\')\\*{1,4}(?=\')|(?<=%)\\*(?=%)',
   '(?<=[)\\]])(?:(?<!(?<![\\w)\\]*])\\*{1,3}[^\\s*][^*\\n]{0,80})\\*(?![*]|[A-Za-z ]{1,40}\\*(?![\\w([]))(?=[(\\p{L}\\p{N}[?+\\\\-])|(?<!(?<![\\w)\\]*])\\*{1,3}[^\\s*][^*\\n]{0,400})\\*{1,3}(?=[,;:.)]))',
@@ -48,20 +55,21 @@ const LITERAL = `(?:${ITEM_SIGN}|(?=[*_~\\]<>\\\\])(?:${[
   // Positions after a stop codon and such codons (HGVS): c.*32, p.Arg213*.
   '(?<=\\w\\.)\\*(?=[\\w?$])|(?<=\\bp\\.\\(?[A-Za-z]{1,3}\\d{1,6})\\*(?!\\*)|(?<=[[;(][A-Z][a-z]{2}\\d{1,6})\\*(?=[\\]);])',
   // Star alleles, whose stars the end of bold text would take: **(*1/*17)**, **TPMT*3A/*3C**.
-  '(?<![\\w*])\\*(?=\\d{1,3}[A-Za-z]{0,2}(?:,(?!\\d)|[;)/+\\]]|:\\d|\\*\\*(?!\\*)| (?:and|or|alleles?|carriers?)\\b| (?:vs\\b|[+(/])(?![^*\\n]{0,80}[^*\\s]\\*(?![*\\w]))))',
+  '(?<![\\w*])\\*(?=\\d{1,3}(?:[A-Za-z]{0,2}|x[\\dN])(?:,(?!\\d)|[;)/+\\]]|:\\d|\\*\\*(?!\\*)| (?:and|or|alleles?|carriers?)\\b))',
+  `(?<=(?<![\\w*])\\*\\*(?=\\*?[^\\s*])${BOLD_ALLELES}{0,80}[\\s(/+_])\\*(?=\\d{1,3}\\w{0,4}(?!\\w)${BOLD_ALLELES}{0,80}(?:\\*\\*(?!\\*)|(?![^])))`,
   '(?<=/)\\*(?=\\d+\\w*(?!\\w|\\*(?!\\*)))|(?<=(?<![\\w*])\\*[A-Z][\\w-]{1,12}\\*\\d{1,3}[A-Za-z]{0,2}/)\\*(?=\\d)',
   // Backslashes of molecules, of paths and of patterns, where Markdown has an escape: C=C\\[C@@H], C:\\a\\(b), \\\\nas1\\raw.
   '(?<=[A-Za-z\\d)\\]])\\\\(?=\\[\\d*(?:[A-Z][a-z]?|[bcnops])@{0,2}H?\\d?[+-]*\\d?(?::\\d+)?\\](?!\\(https?:))|(?<=[*+?\\]}(]|\\\\\\.\\w{1,9})\\\\(?=\\.[\\w\\\\])',
   '(?<=(?<!\\w)[A-Za-z]:(?=\\\\[^\\\\])[^\\s`|]{0,200})(?<!\\\\)\\\\(?=[!#$%&(+.@[{~-]|\\*\\.\\w)',
   '(?<![^\\s(["\'=*|])\\\\(?=\\\\[\\w.$-]+\\\\[\\w.$])|(?<=(?<![^\\s(["\'=*|])\\\\)\\\\(?=[\\w.$-]+\\\\[\\w.$])',
   // File patterns, and Python's own names.
-  '(?<!\\*)\\*(?=\\.(?!(?<![./|,-]\\*\\.)\\d+(?![\\w.]))[^\\W_])|(?<![^\\s/("\'=])\\*+(?=/)(?<!\\*\\*(?=/[^\\s*]{1,300}[\\w)]\\*\\*(?![\\w*/]|\\.\\w)))|(?<=\\w)(?<!(?<!\\w)\\*_[A-Za-z -]{1,60})_\\*(?!\\*)_?|(?<=\\.)\\*(?:_|(?=\\\\))',
+  '(?<!\\*)\\*(?=\\.(?!(?<![./|,-]\\*\\.)\\d+(?![\\w.]))[^\\W_])|(?<![^\\s/("\'=])\\*+(?=/)(?<!\\*\\*(?=/[^\\s*]{1,300}[\\w)]\\*\\*(?![\\w*/]|\\.\\w)))|(?<=\\w)(?<!(?<!\\w)\\*_[A-Za-z -]{1,60}|(?<=^|[\\s(]|(?<!\\w)\\*\\*)_[A-Z][A-Z\\d-]{1,9}(?=_\\*\\d))_\\*(?!\\*)_?|(?<=\\.)\\*(?:_|(?=\\\\))|\\*(?=[_.]\\{)',
   '(?<![^\\s("\'=/])\\*(?!_[^*_\\n]{1,80}_[^*\\n]{0,80}\\*(?![\\w.]))(?=_\\w[\\w*.?-]*(?![^\\s,;)]))',
   `(?<=(?<![^\\s("'=:])${PATH})(?!(?<![^\\s("'=:])\\*\\*\\w)[*_]{1,3}(?=${PATH}\\*\\.(?!\\d+(?![\\w.]))[^\\W_])`,
   '(?<=["\'])\\*(?=_[\\w.?*-]{1,60}["\'])|(?<=["\'][\\w.?*-]{1,60}_)\\*(?=["\'])|(?<=\\(\\?<?[=!])_(?=\\))',
   '(?<=\\$\\{[^\\s{}]{1,40})[*_]+(?=[^\\s{}]{0,40}\\})|(?<=/)_(?=/)|(?<=\\(\\.)\\*(?=\\))|(?<=<)\\*(?=>)',
-  // A range between uncertain positions (HGVS).
-  '(?<=\\))_(?=[(\\d?*])|(?<=\\?)_(?=[\\d*-])|(?<=[}+*])_(?=[\\d*$])|(?<=[}+*\\]])_(?=\\.\\*)|(?<=[}+\\]])_(?=[[(\\\\])|(?<=["\']%)_(?=\\w)|(?<=\\w)_(?=%["\'])|(?<=_\\()\\*(?=\\d)',
+  // A range between uncertain positions (HGVS), and names with placeholders.
+  `(?<=\\))_(?=[(\\d?*])|(?<=\\?)_(?=[\\d*-])|(?<=[+*])_(?=[\\d*\${])|(?<=\\+|${PLACEHOLDER_END})_{1,2}(?=[\\w*$[({\\\\]|<(?!br>|su[bp]>))|(?<=[}+*\\]])_(?=\\.\\*)|(?<=["']%)_(?=\\w)|(?<=\\w)_(?=%["'])|(?<=_\\()\\*(?=\\d)`,
   '__(?=[a-z][a-z\\d_]{0,80}__(?!\\w))|__(?!\\w)(?<=(?<!\\w)__[a-z][a-z\\d_]{0,80}__)',
   // The end of a label without an address that a link may open, and an address of another kind in angle brackets.
   `\\](?=\\((?!\\s*<?${WEB_SCHEME}))`,
@@ -122,13 +130,9 @@ export function literalCost(text: string, index: number): number {
   if (mark === '\\') return /[!-/:-@[-`{-~\w]/.test(next) ? 1 : 0;
   if (!/[*_~]/.test(mark) || next === mark) return 0;
   const run = /(?:\*+|_+|~+)$/.exec(text.slice(Math.max(0, index - 2 * LONG_RUN), index))?.[0] ?? '';
-  if (mark === '~') return run.length === 1 ? 1 : 0;
-  const before = text.charAt(index - run.length - 1);
-  const isBeside = /[\w*.[)\]%?}+]/.test(before) || before > '\x7f';
-  const mayBeText = isBeside
-    ? /[^\s,;:)]/.test(next) || run.length === 1 || /[)[\]]/.test(before)
-    : /[*_./ p\d)"'\]=:qf>]/i.test(next);
-  return mayBeText || run.startsWith('__') || run.length >= LONG_RUN ? run.length : 0;
+  const around = text.charAt(index - run.length - 1) + next;
+  const isBold = run === '**' && /^(?:\s\p{L}|[\p{L}\p{N}:.][\s,;:])$/u.test(around);
+  return isBold || (mark === '~' && run.length > 1) ? 0 : run.length;
 }
 
 /** A text without the backslashes before such marks, for a place that shows backslashes. Code has none. */

@@ -210,10 +210,9 @@ const pairs: [string, string][] = [
   ['*K*D, *F*ST = 0.1, Δ*G* = −7, ΔΔ*H*°, p*K*a, p*K*<sub>a</sub>', 'KD, FST = 0.1, ΔG = −7, ΔΔH°, pKa, pKₐ'],
   ['4a*H*-carbazole, n*p*K*x', '4aH-carbazole, n*p*K*x'],
   ['_{a}_{b}_ and _x [1]_<br>_Note_, _(in vitro)_[1]', '{a}_{b} and x [1]\nNote, (in vitro)[1]'],
-  ['*K*<sub>d</sub>, _K_<sub>M</sub>, **p<sub>adj</sub>** 3<sup>**</sup>', 'K_d, K_M, p_adj 3**'],
   [
-    '<sup>#</sup> by <i>E. coli</i>, <EM>TP53</EM>, <b>n</b>; <i>a*b*</i>',
-    '\u2060# by E. coli, TP53, n; <i>a*b*</i>',
+    '<i>Trp53</i><sup>-/-</sup> by <i>E. coli</i>, <EM>TP53</EM>, <b>n</b>; <i>a*b*</i>',
+    'Trp53⁻⁄⁻ by E. coli, TP53, n; <i>a*b*</i>',
   ],
   ['so<sup>[1](https://one.example/a)</sup>', 'so<sup>1</sup>'],
 ];

@@ -56,13 +56,12 @@ const HAZARD = /:\/|www\.|\]\(|<(?![\s\d=−])|^!/i;
 const RISKY_START = /^(?:[>+=([#]|\d{1,9}[.)])/;
 const RISKY_END = /[\]!]$/;
 
-/** What can stand without its tag of HTML: words, or a few marks such as those of significance. */
-const TAGGED =
-  /^(?:(?![+-]\s)[\p{L}\p{N}([+±−-][\p{L}\p{M}\p{N}\p{Pd}\s.,:;/()[\]%°′'’+=±−×∞→·]*|[*†‡§¶#®™∞]{1,4})$/u;
+/** Words that can stand without a tag of HTML that only styles them. */
+const STYLED = /^(?![+-]\s)[\p{L}\p{N}([+±−-][\p{L}\p{M}\p{N}\p{Pd}\s.,:;/()[\]%°′'’+=±−×∞→·]*$/u;
 
 /**
  * A formula or a tag's text (`$x^2$`, `\(x\)`, `\alpha`, `^{-9}`, `<sub>2</sub>`, `<i>x</i>`) in plain characters, never longer
- * than its source; undefined if it is no simple one. Safe within Markdown, but for `_` and `*` of tags.
+ * than its source, safe within Markdown; undefined if it is no simple one, such as a script of which a sign has no such character.
  */
 export function unicodeFormula(source: string): string | undefined {
   const [, tag, inside = ''] = /^<(su[bp]|[bi]|em|strong)>(.*)<\/\1>$/i.exec(source) ?? [];
@@ -73,13 +72,9 @@ export function unicodeFormula(source: string): string | undefined {
   return `${before}${shown}${after}`;
 }
 
-/** A tag's text: a script that has no characters stands behind its mark, as in K_d, but for one in brackets. */
 function readTag(tag: string, inside: string): string | undefined {
-  const mark = TAG_MARKS[tag.toLowerCase()] ?? '';
-  const scripts = inside.split(',').map((one) => (mark === '' ? undefined : inScript(one, mark)));
-  if (!scripts.includes(undefined)) return scripts.join(',');
-  const isMarked = !/^(?:[^\p{L}\p{N}]+|\[.*\]|\(.*\))$/u.test(inside);
-  return TAGGED.test(inside) ? `${isMarked ? mark : ''}${inside}` : undefined;
+  const mark = TAG_MARKS[tag.toLowerCase()];
+  return mark === undefined ? STYLED.exec(inside)?.[0] : inScript(inside, mark);
 }
 
 /** Replaces what has characters, inside out; what is left over makes it no simple formula. */

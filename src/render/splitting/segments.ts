@@ -163,7 +163,7 @@ function shownSpan(text: string, node: MarkdownNode, isOnOneLine: boolean): stri
   const before = text.slice(Math.max(0, node.start - 80), node.start);
   const isAfterMark = /(?:<[!@#][^\s>]*|@[a-z]*)$/i.test(before);
   const isShown = node.type === 'inlineFormula' || (node.type === 'formula' && WHOLE_FORMULA.test(source));
-  return isShown && !isAfterMark ? unicodeFormula(source)?.replace(/[_*]/g, '\\$&') : undefined;
+  return isShown && !isAfterMark ? unicodeFormula(source) : undefined;
 }
 
 /** A break ends its line, unless that would end its block; at an end of its block it shows nothing. */

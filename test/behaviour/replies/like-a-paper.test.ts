@@ -24,7 +24,9 @@ const script: AgentScript = async (turn) => {
     turn.write('It is CO<sub>2</sub> at $p < 10^{-');
     await wait();
     turn.write('9}$, with $p_{adj}$ of $5 and \\(\\alpha \\times 3\\).\n\n');
-    turn.write('| sample | note |\n| --- | --- |\n| A | one<br>two |\n| B | $R^2$ |\n');
+    turn.write(
+      '| sample | note |\n| --- | --- |\n| A | one<br>two |\n| B | $R^2$ |\n| C | <i>Trp53</i><sup>-/-</sup> |\n',
+    );
   }
   if (text.startsWith('figures')) {
     await turn.result('volcano plot.png', 'image/png', png);
@@ -70,7 +72,7 @@ test('formulas, scripts and breaks are plain characters or whole code, also whil
   await scene.finished(channel, root);
   const shown = scene.shown(channel, root);
   expect(shown).toContain('It is CO₂ at p < 10⁻⁹, with `$p_{adj}$` of $5 and α × 3.');
-  expect(shown).toContain('| A | one / two |\n| B | R² |');
+  expect(shown).toContain('| A | one / two |\n| B | R² |\n| C | Trp53⁻⁄⁻ |');
 });
 
 describe.concurrent('figures', () => {

@@ -104,7 +104,7 @@ describe('a long table of a finished answer', () => {
     ['5~10 mg, then 15~20 mg', '5~10 mg, then 15~20 mg'],
     ['P(A\\|B)', 'P(A|B)'],
     ['10<sup>-9</sup>', '10⁻⁹', '1e-9'],
-    ['p<sub>adj</sub> 3<sup>*</sup> <i>TP53</i>', 'p_adj 3* TP53'],
+    ['<i>TP53</i><sup>+/-</sup>', 'TP53⁺⁄⁻'],
   ])('shows %s, also as CSV', (cell, text, csv = text) => {
     expect(firstCell(cell)).toEqual({ type: 'raw_text', text });
     const wide = tableOf(1, () => [cell, ...Array.from({ length: 22 }, () => 'x')]);

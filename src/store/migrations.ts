@@ -27,10 +27,11 @@ export async function migrate(kysely: Kysely<Tables>, log?: Logger): Promise<voi
   if (await isUpToDate(kysely, log)) return;
   log?.info('bringing the tables up to date, unless another process already does: this may take minutes');
   for (const began = performance.now(); ; await sleep(2 * LOCK_TIMEOUT_MS)) {
-    const { obstacle, schema: migrationTableSchema } = await readSchema(kysely);
+    const { obstacle, pending, schema } = await readSchema(kysely);
     if (obstacle !== undefined) throw new StoreError('migration_failed', obstacle);
-    // Named, since another program may keep its own record in another schema.
-    const options = { db: kysely, provider: { getMigrations: async () => migrations }, migrationTableSchema };
+    // Named for the first, since another program may keep its own record in another schema. Later, the search path leads to ours.
+    const named = pending.includes(BASELINE) ? { migrationTableSchema: schema } : {};
+    const options = { db: kysely, provider: { getMigrations: async () => migrations }, ...named };
     await sql`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, false)`.execute(kysely);
     const { error } = await new Migrator(options).migrateToLatest();
     // Another process may have done all of it meanwhile.
@@ -61,13 +62,8 @@ export async function isUpToDate(kysely: Kysely<Tables>, log?: Logger): Promise<
  */
 export async function readSchema(kysely: Kysely<Tables>) {
   // The tables first: they appear together with the record of the baseline.
-  const { rows } = await sql<{
-    schema: string;
-    hasMigrations: boolean;
-    lacks: string | null;
-    tables: string[];
-  }>`
-    select current_schema()::text as schema, to_regclass('kysely_migration') is not null as "hasMigrations",
+  const { rows } = await sql<{ schema: string; hasRecord: boolean; lacks: string | null; tables: string[] }>`
+    select current_schema()::text as schema, to_regclass('kysely_migration') is not null as "hasRecord",
       case when not has_schema_privilege(current_schema(), 'create') then format(
         'The database''s user may not create tables: run "grant create on schema %I to %I".', current_schema(), current_user)
       end as lacks,
@@ -75,8 +71,8 @@ export async function readSchema(kysely: Kysely<Tables>) {
         and relname = any(${Object.keys(baseline.DEFINITIONS)}::text[]) order by relname) as tables`.execute(
     kysely,
   );
-  const { schema = '', hasMigrations = false, lacks = null, tables = [] } = rows[0] ?? {};
-  const records = hasMigrations
+  const { schema = '', hasRecord = false, lacks = null, tables = [] } = rows[0] ?? {};
+  const records = hasRecord
     ? await sql<{ name: string }>`select name from kysely_migration order by name`.execute(kysely)
     : { rows: [] };
   const applied = records.rows.map(({ name }) => name);

@@ -192,6 +192,25 @@ describe('migrations', () => {
     await dropDatabase(connection);
   });
 
+  test('a later change is made to the tables that are there, though the search path begins with another schema now', async () => {
+    const connection = await copyTemplateDatabase();
+    await withClient(connection, async (client) => {
+      await client.query('create schema later');
+      await client.query(`alter database ${connection.database} set search_path = later, public`);
+    });
+    migrations['0002-next'] = {
+      up: async (db) => void (await sql`alter table rate_limits add column next text`.execute(db)),
+    };
+    onTestFinished(() => void delete migrations['0002-next']);
+    const { pool, close } = await openDatabase({ embedded: { connection }, log: silentLog });
+    const { rows } = await pool.query(
+      "select table_schema, column_name from information_schema.columns where table_name = 'rate_limits' and column_name = 'next'",
+    );
+    await close();
+    await dropDatabase(connection);
+    expect(rows).toEqual([{ table_schema: 'public', column_name: 'next' }]);
+  });
+
   test('no function has a body that PostgreSQL 13 cannot read', async () => {
     const { rows } = await database.pool.query(
       'select proname, prosqlbody is null as "isText" from pg_proc where pronamespace = current_schema()::regnamespace',

@@ -37,8 +37,9 @@ export function registerButtons(context: ListenerContext, handlers: Partial<Butt
     const [id = ''] = named === MENU_ACTION ? (parsePress(args.body)?.value.split('/') ?? []) : [named];
     if (isPressed(id)) return answerPress(context, args, id, strings.buttons[id].about, handlers[id]);
     if (Object.hasOwn(strings.buttons, id)) return args.ack();
-    // Of another release, which ran here before or runs beside this one.
-    await answerPress(context, args, id, 'form', async () => 'unknown');
+    // Of another release, which ran here before or runs beside this one. A private note stays: its other buttons may work.
+    const told = strings.controlFailed.unknown;
+    await answerPress(context, args, id, 'form', async () => ({ outcome: 'late', told }));
   });
 }
 

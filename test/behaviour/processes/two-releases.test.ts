@@ -94,4 +94,11 @@ test('a button, or an item of a menu, that only another release knows tells who 
   const told = () => slack.ephemerals(person, channel).map((message) => message.text);
   await scene.until('both are told', () => told().length === 2);
   expect(told()).toEqual([strings.controlFailed.unknown, strings.controlFailed.unknown]);
+
+  // A note that only they see keeps its other buttons.
+  const note = { channel: channel.id, user: person.id, text: 'A note', blocks };
+  const { message_ts: noteTs = '' } = await bot.chat.postEphemeral(note);
+  await slack.click({ person, channel, ts: noteTs, actionId: 'something_new' });
+  await scene.until('they are told beside the note', () => told().length === 4);
+  expect(told()).toContain('A note');
 });

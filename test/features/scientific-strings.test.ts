@@ -22,6 +22,7 @@ import { shownAnswer } from '../../src/render/messages/split-answer.ts';
 import { callTitle, toolSteps } from '../../src/render/messages/tool-steps.ts';
 import { turnHtml } from '../../src/render/record/record-page.ts';
 import { splitAnswer } from '../support/answer-parts.ts';
+import { withinMs } from '../support/busy-machine.ts';
 import { markdownOf } from '../support/markdown-shape.ts';
 import { bot, nobody, richText, section } from '../support/message-builders.ts';
 import { now, taskSummary } from '../support/task-summary.ts';
@@ -235,6 +236,13 @@ test('the marks that are added are never more than their costs', () => {
       expect(added.length).toBeLessThanOrEqual(costs.reduce((a, b) => a + b, end));
     }),
   );
+});
+
+test('a long product takes no time', () => {
+  const text = `${'2*'.repeat(30)}2 *x*`;
+  const before = performance.now();
+  literalMarks(text, 0, text.length);
+  expect(performance.now() - before).toBeLessThan(withinMs(1_000));
 });
 
 test('what looks like an emoji in data is none', () => {

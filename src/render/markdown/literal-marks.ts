@@ -28,7 +28,7 @@ const ITEM_SIGN = `[-+*](?= {1,3}[^\\s*+-])(?<=^(?<indent>[ \\t]{0,40})(?:[-+*]|
 /** What begins no block, where Markdown has one. */
 const BLOCK_MARK = `${SEQUENCE_HEADER}|${MORE_THAN}|${SIGNIFICANCE}|${ONE_STAR}`;
 /** What bold text holds where stars begin alleles: no other marks than stars within words. */
-const BOLD_ALLELES = '(?:[^*|\\n]|\\*(?=\\d)|(?<=\\w)\\*(?=\\w))';
+const BOLD_ALLELES = '(?:[^*|\\n]|\\*(?=\\d)|(?<=\\w)\\*(?=[A-Z_a-z]))';
 /** What bold text holds where stars end words: no other marks than stars within words. */
 const BOLD = `(?:[^*|\\n]|(?<=${WORD})\\*(?=[\\s,;:.)(/-]|\\w))`;
 /** Italics within a word: *N*6, 2*S*, 1*H*-indole, Δ*lacZ*, Tn*10*, Man*p*-, p*K*a. */

@@ -57,7 +57,7 @@ const RISKY_START = /^(?:[>+=([#]|\d{1,9}[.)])/;
 const RISKY_END = /[\]!]$/;
 
 /** Words that can stand without a tag of HTML that only styles them. */
-const STYLED = /^(?![+-]\s)[\p{L}\p{N}([+±−-][\p{L}\p{M}\p{N}\p{Pd}\s.,:;/()[\]%°′'’+=±−×∞→·]*$/u;
+const STYLED = /^(?![+-]\s|.*:\w{1,4}:)[\p{L}\p{N}([+±−-][\p{L}\p{M}\p{N}\p{Pd}\s.,:;/()[\]%°′'’+=±−×∞→·]*$/u;
 
 /**
  * A formula or a tag's text (`$x^2$`, `\(x\)`, `\alpha`, `^{-9}`, `<sub>2</sub>`, `<i>x</i>`) in plain characters, never longer

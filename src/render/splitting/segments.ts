@@ -161,7 +161,7 @@ function shownSpan(text: string, node: MarkdownNode, isOnOneLine: boolean): stri
   if (node.type === 'figure') return figureWords(source);
   // What looks like the beginning of a mention is none as long as code follows it.
   const before = text.slice(Math.max(0, node.start - 80), node.start);
-  const isAfterMark = /(?:<[!@#][^\s>]*|@[a-z]*)$/i.test(before);
+  const isAfterMark = /(?:<[!@#][^\s>]*|(?<![\p{L}\p{N}_])@[a-z]*)$/iu.test(before);
   const isShown = node.type === 'inlineFormula' || (node.type === 'formula' && WHOLE_FORMULA.test(source));
   return isShown && !isAfterMark ? unicodeFormula(source) : undefined;
 }

@@ -81,6 +81,7 @@ describe('a formula', () => {
     ['<!$x_1$>', '<\u2060!`$x_1$`>'],
     ['@<i>channel</i>, h<i>ttps</i>://a', '@`<i>channel</i>`, h<i>ttps</i>://a'],
     ['@\\(channel\\)', '@`\\(channel\\)`'],
+    ['Recall@$k$ and pass@\\(k\\)', 'Recall@k and pass@k'],
   ])('or a like mark in %j is shown as %j', (text, expected) => {
     expect(shown(text)).toBe(expected);
   });
@@ -120,6 +121,7 @@ describe('a formula', () => {
     ['CO<sub>2', 'CO'],
     ['CO<sub>2</su', 'CO'],
     ['the <i>E. co', 'the'],
+    [`the <b>${'x'.repeat(199)}`, 'the'],
     ['the <i>E. coli</i>', 'the E. coli'],
     ['a<br', 'a'],
     ['so ![a](b.pn', 'so'],

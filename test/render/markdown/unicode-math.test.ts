@@ -62,6 +62,7 @@ describe('a simple formula', () => {
     '<sub>a_b</sub>',
     '<i>a*b*</i>',
     '<i>- x</i>',
+    '<b>1,4,[5],12:b:1,2</b>',
     '<i>[a](b)</i>',
     '$\\frac{a}{b}$',
     '$\\Log x$',

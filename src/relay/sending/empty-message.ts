@@ -1,5 +1,7 @@
+import { valueIf } from '../../calls/retries-and-waits.ts';
 import { UNNAMED_FILE } from '../../render/file-names.ts';
 import * as strings from '../../render/strings/index.ts';
+import { isSlackFault } from '../../slack/errors.ts';
 import type { FileNote, MessageContent, Turn } from '../../store/schema.ts';
 import type { WholeMessage } from '../../store/threads/messages.ts';
 import { isFrozen } from '../../store/threads/turn-phase.ts';
@@ -69,17 +71,18 @@ export async function endTurnIfFilesOnly(
 
 /**
  * Claims the files that earlier messages left for this turn, so that no other sends them; `writers`: whose. Those deleted in
- * Slack since are left out. The names may have been erased. Throws a SlackError.
+ * Slack since are left out, if Slack says so. The names may have been erased. Throws a SlackError.
  */
 export async function takeKeptFiles({ deps: { store }, workspace, lease }: ThreadWork, turn: Turn) {
   const kept = await store.keptFiles.take(turn);
   const all = kept.flatMap(({ attached_file_ids }) => attached_file_ids ?? []);
   const sent = all.length === 0 ? undefined : await store.uploads.sent(turn.workspace, all);
   const ids: string[] = [];
+  const unknown = valueIf(undefined, isSlackFault);
   for (const id of all) {
     const file = sent?.get(id)?.slackFileId;
-    const found = file && (await workspace.downloads.lookUp(file, lease.signal));
-    if (found !== 'deleted') ids.push(id);
+    const found = file && (await workspace.downloads.lookUp(file, lease.signal).catch(unknown));
+    if (found !== 'deleted' && found !== 'unseen') ids.push(id);
   }
   const notes = kept.flatMap((one) => withLeftOut(one, ids, 'deleted'));
   const named = notes.map((note) => ({ ...note, name: note.name || UNNAMED_FILE }));

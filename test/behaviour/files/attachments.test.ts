@@ -256,6 +256,23 @@ describe.concurrent('an attachment', () => {
     expect(texts.at(-1)).not.toContain('wanted.csv');
   });
 
+  test('without text holds up no question where Slack keeps failing at it, and is gone where Slack has none', async () => {
+    const channel = scene.channel();
+    const file = (name: string) => ({ name, mime: 'text/csv', bytes: `${name}\n1\n` });
+    const root = scene.ask(channel, 'the files in doubt');
+    await scene.finished(channel, root);
+    const shared = scene.reply(channel, root, '', { files: [file('failing.csv'), file('gone.csv')] });
+    await scene.finished(channel, shared);
+    const [failing = '', gone = ''] = shared.fileIds;
+    const refused = (error: string) => ({ kind: 'status', status: 200, body: { ok: false, error } }) as const;
+    scene.slack.faults.add({ call: 'files.info', about: failing, fault: refused('internal_error') });
+    scene.slack.faults.add({ call: 'files.info', about: gone, fault: refused('file_not_found') });
+    await scene.finished(channel, scene.reply(channel, root, 'read them'));
+    const { fileIds } = scene.sentToAgent('the files in doubt');
+    const sent = fileIds.flat().map((id) => agent.files.find((one) => one.id === id)?.name);
+    expect(sent).toEqual(['failing.csv']);
+  });
+
   test('without text is still sent once retention has deleted its name', async () => {
     const channel = scene.channel();
     const file = (name: string) => ({ files: [{ name, mime: 'text/csv', bytes: 'a,b\n1,2\n' }] });

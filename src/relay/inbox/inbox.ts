@@ -140,7 +140,7 @@ export class Inbox {
       const addressee = addresseeOf({ ...message, isMention }, parsed, bot.userId);
       const { isAddressed, state } = await listenTo(this.#deps, message, addressee);
       if (state === undefined) return { kind: 'ignored', why: 'not addressed to us' };
-      const stop = stopIn(parsed, bot.userId, this.#deps.settings.stopWords);
+      const stop = addressee !== 'others' && stopIn(parsed, bot.userId, this.#deps.settings.stopWords);
       const mayStop = stop === 'word' || (stop === 'phrase' && state === 'waiting');
       isPlaceChecked ||= mayStop;
       const notHere = async (): Promise<InboxOutcome | undefined> => {

@@ -15,7 +15,7 @@ import { blockquote, inlinesToMarkdown, readableText } from '../reading/message-
 import { parseCell, parseTable } from '../reading/pasted-tables.ts';
 import { NO_LABELS, parseRichText, timeOfTs, verbatimBlock } from '../reading/rich-text-parser.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
-import { compareTs } from '../runtime/incoming-message.ts';
+import { compareTs, isBotId } from '../runtime/incoming-message.ts';
 
 /** What people and apps said before a message that the agent has not got. */
 export interface EarlierMessages {
@@ -44,7 +44,8 @@ export async function readEarlierMessages(
   const known = await knownAtBeginning(stored, thread, { ...message, ts });
   const isBeginning = known !== undefined;
   // A resent message quotes no unsent ones: the thread's next message does.
-  const unsentTs = message.resends_turn_id === null ? await stored.unsentBefore(message) : [];
+  const unsent = message.resends_turn_id === null ? await stored.unsentBefore(message) : [];
+  const unsentTs = unsent.map((one) => one.ts);
   const oldest = isBeginning ? message.thread_ts : unsentTs[0];
   if (oldest === undefined) return { messages: [], missing: undefined, unsentTs, isBeginning };
   const isOfBeginning = (read: ThreadMessage) => {
@@ -55,10 +56,9 @@ export async function readEarlierMessages(
     return isNew && read.user !== botUserId && !isBareMention;
   };
   const isUnsent = (read: ThreadMessage) => {
-    const place = { ...message, ts: read.ts, person: read.user ?? '' };
-    const isApps = read.bot_id !== undefined;
-    const isForAgent = isApps || addresseeOf(place, parseMessage(read), botUserId) !== 'others';
-    return unsentTs.includes(read.ts) && isForAgent;
+    const person = unsent.find((one) => one.ts === read.ts)?.user_id;
+    if (person === undefined || isBotId(person)) return person !== undefined;
+    return addresseeOf({ ...message, ts: read.ts, person }, parseMessage(read), botUserId) !== 'others';
   };
   // After a question about one message, what has been said since is chosen as for any later message.
   const isSince = (read: ThreadMessage) => known?.length !== 0 && compareTs(read.ts, thread.adopted_ts) > 0;

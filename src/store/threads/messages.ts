@@ -147,7 +147,7 @@ export class Messages extends Queries {
 
   /** Refuses a waiting message, or leaves it for people, and erases its content; false if it no longer waits. */
   async refuse(key: MessageKey, state: 'refused' | 'unsent'): Promise<boolean> {
-    return this.#end(key, sql`state = ${state}, content = null`, isWaiting);
+    return this.#end(key, sql`state = ${state}, content = null, version = version + 1`, isWaiting);
   }
 
   /** Deletes a message that turned out not to be for us, so that a later copy is not taken for a duplicate. */
@@ -180,13 +180,12 @@ export class Messages extends Queries {
   }
 
   /** The unsent messages of a thread before a message, unless another one has quoted them, oldest first. */
-  async unsentBefore({ workspace, channel, thread_ts, ts }: Message): Promise<SlackTs[]> {
+  async unsentBefore({ workspace, channel, thread_ts, ts }: Message) {
     if (ts === thread_ts) return [];
-    const rows = await this.rows(sql<{ ts: SlackTs }>`
-      select ts from messages
+    return this.rows(sql<Pick<Message, 'ts' | 'user_id'>>`
+      select ts, user_id from messages
       where ${inThread({ workspace, channel, thread_ts })} and state = 'unsent' and ts < ${ts} and ${isReply}
         and coalesce(quoted_with_ts, ${ts}) = ${ts} order by ts`);
-    return rows.map((row) => row.ts);
   }
 
   /** Records that a message quotes these unsent ones. */

@@ -81,12 +81,12 @@ export const RECORD_MESSAGE_FUNCTION = `
       -- A conflict would lock the row of a known message, which is a write.
       where not exists (
         select from messages where workspace = in_workspace and channel = in_channel and ts = in_ts
-          and not (state = 'unsent' and is_addressed))
-      -- By its text alone, the other copy of a mention may have been for people.
+          and not (state = 'unsent' and version = 0 and is_addressed))
+      -- By its text alone, the other copy of a mention may have been for people. One that waited before was refused.
       on conflict (workspace, channel, ts)
       do update set state = excluded.state, content = excluded.content, edited_ts = excluded.edited_ts,
         is_partial = excluded.is_partial
-        where messages.state = 'unsent' and is_addressed;
+        where messages.state = 'unsent' and messages.version = 0 and is_addressed;
     if not found then
       decision := 'known';
       known_ts := in_ts;

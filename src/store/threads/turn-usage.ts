@@ -70,12 +70,12 @@ export class TurnUsage extends Queries {
     return row?.count ?? 0;
   }
 
-  /** Whether bots had so many turns in a thread in the last `ms`, since a person wrote there. */
+  /** Whether bots had so many turns in a thread in the last `ms`, since a person asked there: a file names its bot's user. */
   async areBotsAlone(thread: ThreadKey, { count, ms }: { count: number; ms: number }): Promise<boolean> {
     return this.exists(sql`
       select from turns where ${inThread(thread)} and asked_by like 'B%' and started_at > greatest(now() - ${millis(ms)}, (
-        select max(received_at) from messages where ${inThread(thread)} and user_id not like 'B%'))
-      limit 1 offset ${count - 1}::int`);
+        select max(received_at) from messages where ${inThread(thread)} and user_id not like 'B%'
+          and state not in ('unsent', 'refused'))) limit 1 offset ${count - 1}::int`);
   }
 
   /** The skills that the service took in the workspace's newest 1,000 turns, the newest first. */

@@ -152,7 +152,7 @@ describe('a gap in receiving events', async () => {
       said.push(scene.ask(channel, 'an app says this', { byApp: 'B0DRAFTS', odd }));
       said.push(scene.ask(channel, 'a person says this'));
       said.push(scene.ask(channel, 'a bot asks this', { person: alarms, subtype: 'bot_message' }));
-      said.push(scene.reply(channel, root, 'the lamp is dark', { person: alarms }));
+      said.push(scene.reply(channel, root, 'stop', { person: alarms }));
     });
     await scene.sandbox.restartBot();
     const [byApp, own, asked, unsent] = said;

@@ -111,6 +111,19 @@ test('what an app posts between two questions goes with the next one, which need
   expect(prompt).toContain('and now?');
 });
 
+test('what a person says to somebody else by an app of theirs is not quoted', async () => {
+  const channel = scene.channel();
+  const root = slack.say({ person: scene.grace, channel, text: 'the valve again' });
+  await scene.finished(channel, scene.reply(channel, root, `${scene.mention} which valve?`));
+  const aside = scene.reply(channel, root, `<@${scene.grace.id}> lunch?`, { byApp: 'B0DRAFTS' });
+  const key = { workspace: slack.team.id, channel: channel.id, ts: aside.ts };
+  await scene.until('its ids are kept', async () => {
+    return (await scene.sandbox.bot.store.messages.get(key))?.user_id === ada.id;
+  });
+  await scene.finished(channel, scene.reply(channel, root, `${scene.mention} and now?`));
+  expect(scene.sentToAgent('which valve?').texts.at(-1)).not.toContain('lunch?');
+});
+
 test("what apps say and share in the agent's thread goes with the next question, and asks and stops nothing", async () => {
   const channel = scene.channel();
   const root = scene.ask(channel, 'watch the lamp\n/slow 9000');
@@ -168,6 +181,10 @@ describe('an app whose questions are taken', async () => {
     await own.finished(channel, root);
     const again = (count: number) => own.reply(channel, root, `${own.mention} alarm ${count}`, byApp);
     for (let count = 2; count <= 10; count += 1) await own.finished(channel, again(count));
+    // Slack names no app for the files that it shares.
+    const odd = { bot_id: undefined, app_id: undefined, bot_profile: undefined };
+    const files = [{ name: 'lamp.csv', mime: 'text/csv', bytes: 'well\nB7\n' }];
+    own.reply(channel, root, 'the wells', { person: alarms, files, odd });
     const key = { workspace: own.slack.team.id, channel: channel.id, ts: again(11).ts };
     const { messages } = own.sandbox.bot.store;
     await own.until('it is left', async () => (await messages.get(key))?.state === 'unsent');

@@ -89,6 +89,14 @@ describe('a late copy of a message that was refused', () => {
     expect(await turns.threads.isOursSince(mention, mention.ts)).toBe(false);
   });
 
+  test('does not wait again where an app may not ask, and its words are left to be quoted', async () => {
+    const mention = arrived('1700000000.000150');
+    await store.inbox.write(mention);
+    await turns.messages.refuse(mention, 'unsent');
+    expect((await store.inbox.write(mention)).decision).toBe('known');
+    expect((await turns.messages.get(mention))?.state).toBe('unsent');
+  });
+
   test('does not make the thread that another mention began ours from before that', async () => {
     const mention = arrived('1700000000.000200');
     await refused(mention);

@@ -207,6 +207,6 @@ describe('an app whose questions are taken', async () => {
     await own.hurry('alarm at night');
     await own.finished(channel, next);
     const told = own.slack.calls.filter(({ method }) => method === 'chat.postEphemeral');
-    expect(told).toEqual([]);
+    expect(told.filter(({ args }) => args.channel === channel.id)).toEqual([]);
   });
 });

@@ -202,11 +202,11 @@ describe('migrations', () => {
       up: async (db) => void (await sql`alter table rate_limits add column next text`.execute(db)),
     };
     onTestFinished(() => void delete migrations['0002-next']);
-    const { pool, close } = await openDatabase({ embedded: { connection }, log: silentLog });
-    const { rows } = await pool.query(
+    const opened = await openDatabase({ embedded: { connection }, log: silentLog });
+    const { rows } = await opened.pool.query(
       "select table_schema, column_name from information_schema.columns where table_name = 'rate_limits' and column_name = 'next'",
     );
-    await close();
+    await opened.close();
     await dropDatabase(connection);
     expect(rows).toEqual([{ table_schema: 'public', column_name: 'next' }]);
   });

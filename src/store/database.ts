@@ -96,8 +96,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     if (limit !== undefined && limit.most < LEAST_CONNECTIONS) throw new StoreError('denied', limit.sentence);
     connections = limit?.most ?? maxConnections;
     if (limit !== undefined) log.warn({ connections }, `starting with fewer connections. ${limit.sentence}`);
-    await using pooled = over(addresses);
-    if (addresses.isPooled && !(await isUpToDate(pooled))) throw new StoreError('denied', OTHER_DATABASE);
+    if (addresses.isPooled) {
+      await using pooled = over(addresses);
+      if (!(await isUpToDate(pooled))) throw new StoreError('denied', OTHER_DATABASE);
+    }
   }
   // One is for leases, one for the process's lock, and of the others two fifths for acknowledgements.
   const forAcks = Math.max(1, Math.floor((connections - 2) * 0.4));

@@ -35,7 +35,7 @@ async function earlierTurnOfQuestion(store: Store, turn: Turn): Promise<Turn | u
   const sent = await store.uploads.sent(turn.workspace, [earlier, turn].flatMap(idsOf));
   // A file that was uploaded twice has two ids, and one digest.
   const digestOf = (id: string) => sent.get(id)?.sha256 ?? id;
-  const filesOf = (one: Turn) => JSON.stringify(idsOf(one).map(digestOf).sort());
+  const filesOf = (asked: Turn) => JSON.stringify(idsOf(asked).map(digestOf).sort());
   return filesOf(earlier) === filesOf(turn) ? earlier : undefined;
 }
 
@@ -44,7 +44,7 @@ function wordsOf(turn: Turn): string {
   return unquotedPrompt(turn).replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** Compares a reply with an earlier one; undefined if that is not whole, or there are no numbers to compare. */
+/** Compares two replies; undefined if the earlier one is not whole, or there are no numbers to compare. */
 async function compareAnswersOf(context: TurnContext, earlier: Turn, reply: ReadReply) {
   const { deps, lease } = context;
   const { task_id: taskId, assistant_message_id: replyId } = earlier;
@@ -65,7 +65,7 @@ async function isReplyComplete({ deps, workspace, lease }: TurnContext, earlier:
   const shown = sent.find(({ id }) => id === earlier.id)?.reply_ts ?? [];
   const missing = new Set(shown);
   const place = { channel: earlier.channel, threadTs: earlier.thread_ts, signal: lease.signal, guard: lease };
-  const range = { oldest: shown[0], latest: shown.at(-1) };
+  const range = { oldest: shown[0], latest: shown.at(-1) }; // `reply_ts` is sorted.
   for await (const { ts, subtype } of workspace.readBack.messages({ ...place, ...range }))
     if (subtype !== 'tombstone') missing.delete(ts);
   return shown.length > 0 && missing.size === 0;

@@ -94,7 +94,7 @@ function isOpen(state: BackgroundState): state is OpenState {
   return state === 'working' || state === 'stopping';
 }
 
-/** Shows a state in a turn's notice. After the last state, no check finds the notice. Throws a SlackError. */
+/** Shows a state in a turn's notice. After a final one, checks no longer find it by its part. Throws a SlackError. */
 async function updateBackgroundNotice(work: ThreadWork, turn: TurnLocation, state: BackgroundState) {
   const posts = new IdempotentPosts(work, turn);
   await posts.load();

@@ -91,7 +91,7 @@ async function checkOnce(
   const memory = deps.replyMemory.of(holder, account_id);
   try {
     const agent = deps.agent(account_id);
-    // In a closed place, too: a stop must reach the service from there.
+    // In a closed place, too: this also sends a stop, which must reach the service from there.
     const work = { deps, workspace, lease };
     const background = await updateBackgroundNotices(work, turn, { taskId, shown: notice });
     const isClosed = (await closingAt(deps, job, lease.signal)) !== undefined;
@@ -115,7 +115,7 @@ async function checkOnce(
   }
 }
 
-/** Has a task's notices that still say that it works say that nobody watches it, once its checks end. */
+/** A task's checks have ended. Notices that still say that it works now say that nobody watches it. */
 async function sayChecksEnded(deps: RelayDeps, job: Job, lease: Lease): Promise<void> {
   const workspace = deps.workspace(job.workspace);
   const { turn_id: turnId } = followUpSchema.parse(job.payload);

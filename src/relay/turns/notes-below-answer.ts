@@ -52,7 +52,7 @@ export async function notesBelowAnswer(
   return notes;
 }
 
-/** What a further task knows of its thread: quoted words, or only a message that was sent again. Else []. */
+/** Says if the thread goes on in a new conversation, and whether that quotes what was said before. Else []. */
 async function otherTaskNote({ deps, turn }: TurnContext, resends_turn_id: string | null): Promise<string[]> {
   if (turn.quotation_length > 0) return [strings.conversationQuoted];
   const resent = await resentTurn(deps.store, { workspace: turn.workspace, resends_turn_id });

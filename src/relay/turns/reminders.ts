@@ -44,7 +44,8 @@ async function remindOrTakeBack(work: ThreadWork, wait: PersonWait): Promise<Job
   if (wait.is_open && wait.reminder === null && restMs > 0) return { inMs: restMs };
   const isClosed = (await closingAt(work.deps, wait, work.lease.signal)) !== undefined;
   const mayStand = wait.is_open && !isClosed;
-  if (mayStand && (wait.reminder === 'posted' || (await remind(work, wait, posts))))
+  const isThere = wait.reminder === 'posted' || (mayStand && (await remind(work, wait, posts)));
+  if (mayStand && isThere)
     return { inMs: wait.waits_for === PLAN_WAIT ? LOOK_AGAIN_MS.plan : LOOK_AGAIN_MS.run };
   await takeBack(work.deps, wait, posts);
   return 'done';

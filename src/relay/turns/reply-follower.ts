@@ -32,13 +32,13 @@ export async function followReply(
   if (await mayAskApproval(context))
     state.update({ plansFirst: true, buttonUse: await buttonUse(deps, context.turn) });
   const writers = new Set<string>();
-  // Who had a message sent again is said where they pressed: in the reply to the message's first turn.
+  // If the message was sent again, the reply to its first turn says who asked for that. This one names nobody.
   const showAskersUnlessResent = async () =>
     resendsTurnId === null ? nameAskers(context, writers) : undefined;
   const showAskersSoon = () =>
     inBackground(showAskersUnlessResent(), deps.log, 'could not name whose question a reply answers');
   showAskersSoon();
-  const passingOn = context.allowPassingOn(showPassingOn(context, writers, showAskersSoon));
+  const passingOn = context.allowPassingOn(passOnListener(context, writers, showAskersSoon));
   try {
     const reader = await findAndMakeReader(context, replyId);
     const settled = await context.withRetry(() => reader.readToEnd());
@@ -57,9 +57,10 @@ export async function followReply(
 }
 
 /** A listener that shows in the reply which messages its run gets; adds their writers' names to `writers`. */
-function showPassingOn(context: TurnContext, writers: Set<string>, showAskers: () => void): PassOnListener {
+function passOnListener(context: TurnContext, writers: Set<string>, showAskers: () => void): PassOnListener {
   const { deps, state } = context;
-  // A button below the reply's plan may have made the message. Sent or not, the reply says who pressed it.
+  // The message may come from a button that answers the reply's plan. Whether it was passed on or waits
+  // again, the reply then says who pressed the button.
   const showPlanAnswerSoon = () =>
     inBackground(showPlanAnswer(context), deps.log, 'could not show who answered a plan');
   return {
@@ -124,7 +125,7 @@ async function showSettledReply(
   await context.reply.showFinalText();
   const isTaskWorking = taskState === 'working' && isAnswerPhase(phase);
   const { remindMs } = deps.settings;
-  // A plan waits for its answer from now on; one whose task still works does not wait yet.
+  // A plan's wait for its answer begins now. While its task still works, it does not wait yet.
   const quietMs = 0;
   if (phase === 'done' && state.isOpenPlan && !isTaskWorking)
     await context.withRetry(() => deps.store.personWaits.begin(turn, PLAN_WAIT, quietMs, remindMs));
@@ -133,7 +134,10 @@ async function showSettledReply(
   return isTaskWorking;
 }
 
-/** Waits for a settled reply's task, unless that has got another message, and tells how both ended. */
+/**
+ * Waits for a settled reply's task, unless that has got another message, and tells how both ended. `taskState`
+ * is undefined without a wait. `stoppedBy` names who stopped the reply, or is ''.
+ */
 async function finalOutcome(
   context: TurnContext,
   reader: ReplyReader,

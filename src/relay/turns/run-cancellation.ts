@@ -14,14 +14,15 @@ const MAX_LOOKS = 10;
 
 /**
  * Of a turn that ends while nobody knows whether its message was sent: looks for the message, and cancels the
- * run that has it. If the look tells nothing, cancels the task's run only if a person stopped the turn: **Try
- * again** looks once more. Throws an Interruption, an AgentError, a StoreError, or the lease's reason.
+ * run that has it. If the look tells nothing, cancels the task's run only if a person stopped the turn. Else
+ * **Try again** looks once more. Throws an Interruption, an AgentError, a StoreError, or the lease's reason.
  */
 export async function cancelRunInDoubt(work: ThreadWork & { row: TurnRow }, retry: Retry): Promise<void> {
   const { row, deps, lease } = work;
   if (isAtService(row.turn)) return;
   const turn = await deps.store.turns.get(row.turn.workspace, row.turn.id);
-  if (turn === undefined || !isSendInDoubt(row.learn(turn))) return;
+  if (turn === undefined) return;
+  if (!isSendInDoubt(row.learn(turn))) return;
   const { account_id, task_id: taskId } = await deps.store.threads.getOrThrow(turn);
   if (taskId !== null && turn.attempts <= MAX_LOOKS) {
     const settle = () => settleSends({ ...work, agent: deps.agent(account_id), taskId });

@@ -34,7 +34,8 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
   const figures = state.figurePaths();
   const werePosted = context.turn.results_posted_at !== null;
   // Which figures stand in the answer is not recorded: a process that takes over finds that out again.
-  const hasResults = (!werePosted || figures.length > 0) && (await postResultsOfTurn(context, figures));
+  const mustPost = !werePosted || figures.length > 0;
+  const hasResults = mustPost && (await postResultsOfTurn(context, figures));
   if (!werePosted) {
     await tellAskerOfEnd(context, hasResults);
     context.row.recordSoon({ results_posted_at: new Date() });
@@ -46,9 +47,10 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
     state.showFiguresBelow();
     await reply.finalize();
   }
-  const { watchMs: forMs, watchIntervalMs: firstMs } = context.deps.settings;
-  if (isTaskWorking) await context.withRetry(() => postBackgroundNotice(context, forMs > 0));
-  const followUp = forMs > 0 ? { firstMs, forMs } : undefined;
+  const { watchMs, watchIntervalMs } = context.deps.settings;
+  const isWatched = watchMs > 0;
+  if (isTaskWorking) await context.withRetry(() => postBackgroundNotice(context, isWatched));
+  const followUp = isWatched ? { firstMs: watchIntervalMs, forMs: watchMs } : undefined;
   await closeTurn(context, 'completed', { followUp, checksSources });
 }
 
@@ -93,11 +95,11 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
     await reply.showFinalText();
     await reply.finalize();
   }
-  const found = unsendable === undefined ? 'closed' : await closeIfUnchanged(deps, turn, unsendable);
+  const fate = unsendable === undefined ? 'closed' : await closeIfUnchanged(deps, turn, unsendable);
   // A message that was edited meanwhile waits again, without the reply about its old words.
-  if (found === 'changed') return void (await context.withRetry(() => requeueMessage(deps, turn, reply)));
-  if (found === 'withdrawn') await context.withRetry(() => reply.remove());
-  await closeTurn(context, found === 'withdrawn' ? found : end.outcome);
+  if (fate === 'changed') return void (await context.withRetry(() => requeueMessage(deps, turn, reply)));
+  if (fate === 'withdrawn') await context.withRetry(() => reply.remove());
+  await closeTurn(context, fate === 'withdrawn' ? fate : end.outcome);
 }
 
 /** Finishes a turn that has nothing left to show, and adds the jobs that come `later`. */
@@ -185,7 +187,7 @@ export function countTools({ blocks }: Pick<ReadReply, 'blocks'>): Record<string
 /** Which of them the service has: the task of the turn's thread, and the turn's message. */
 type StateAtService = { task: boolean; message: boolean };
 
-/** How a permanent error ends a turn, and what it shows; null: no reply, unless people stopped the turn. */
+/** How a permanent error ends a turn, and its `sentence`; null: no reply, unless people stopped the turn. */
 export function outcomeOfError(
   error: unknown,
   atService: StateAtService,

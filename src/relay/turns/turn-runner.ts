@@ -131,9 +131,10 @@ async function takeOver(work: ThreadWork, open: Turn): Promise<Turn> {
 /** Begins the thread's next turn. Leaves out messages that a quota refuses; undefined if no other may go. */
 async function beginNextTurn(work: ThreadWork, thread: ThreadWithWork) {
   const { orphanReplies, backfills } = work.deps.store;
-  // Replies whose events overtook the thread's first mention are asked for first: what waits is held meanwhile.
-  const [orphan] = thread.has_orphan_replies ? await orphanReplies.after(thread, thread.adopted_ts) : [];
-  if (orphan !== undefined) await backfills.addOrphanReplies(thread, orphan);
+  // Replies whose events overtook the thread's first mention are asked for first. The thread is read back from
+  // the oldest of them on, and what waits there is held meanwhile.
+  const [oldest] = thread.has_orphan_replies ? await orphanReplies.after(thread, thread.adopted_ts) : [];
+  if (oldest !== undefined) await backfills.addOrphanReplies(thread, oldest);
   for (;;) {
     const message = await nextAllowedMessage(work, thread);
     if (message === undefined) return undefined;
@@ -207,9 +208,9 @@ async function withAgentSession(
   try {
     // If it throws, it goes on later, or in another process.
     await work();
-    // The thread's next turn may begin in another process. Where the store is closed, none begins in this one.
-    const next = () => store.turns.open(thread).catch(valueIf(undefined, (e) => e instanceof StoreError));
-    const told = show('active', async () => (await next()) === undefined);
+    // Not sent once the thread's next turn has begun, anywhere. If the store is closed, none begins here.
+    const open = () => store.turns.open(thread).catch(valueIf(undefined, (e) => e instanceof StoreError));
+    const told = show('active', async () => (await open()) === undefined);
     await within(SESSION_END_MS, told, undefined);
   } finally {
     clearInterval(timer);

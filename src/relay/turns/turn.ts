@@ -128,7 +128,7 @@ async function applyChannelSettings({ deps, state, turn, begun }: TurnContext) {
 
 /** Shows the reply, and tells what a channel or a person is told once. */
 async function openWithNotices(context: TurnContext): Promise<void> {
-  // Asked before the reply is opened, so that one statement asks for the permits of both calls.
+  // Asks now who can read the channel, if nobody has yet. The reply is opened without a wait for the answer.
   const postSharedChannelNotice = prepareSharedChannelNotice(context);
   await context.openReply();
   await context.withRetry(postSharedChannelNotice);
@@ -143,8 +143,8 @@ async function withRestIfEmpty(context: TurnContext, arrived: WholeMessage): Pro
 }
 
 /**
- * Looks for the own reply of a message that was passed on, for less time after a stop or if a later message waits. {} of any
- * other message: `followReply` looks for it.
+ * Looks for the reply of its own that a passed-on message may get, for less time after a stop or if a later
+ * message waits. {} for any other message, whose reply `followReply` looks for.
  */
 async function findOwnReply(context: TurnContext): Promise<{ replyId?: string } | 'answered_by_run'> {
   const { deps, turn, stopSignal } = context;

@@ -167,6 +167,11 @@ export class LiveReply {
     return this.#isShowingFinalText || this.#stage === 'final_form';
   }
 
+  /** Whether `#showLatest` may go on: not while `showFinalText` makes the edits, nor after `close`. */
+  get #mayShowLatest(): boolean {
+    return this.#stage === 'live' || this.#stage === 'final_form';
+  }
+
   get #isLive(): boolean {
     return this.#stage === 'live' && !this.#work.lease.signal.aborted;
   }
@@ -187,14 +192,18 @@ export class LiveReply {
     this.onChanged();
   }
 
-  /** Shows what is outdated, in order: people never read past a gap. Ends with that, or at `showFinalText`. */
+  /**
+   * Brings outdated messages up to date, in order: people never read past a gap. Ends once none is outdated, or
+   * once `showFinalText` or `close` is called. An edit that still waits then throws.
+   */
   async #showLatest(): Promise<void> {
-    while (!this.#isShowingFinalText) {
+    while (this.#mayShowLatest) {
+      // An edit resets it. What that edit missed counts as unseen from now on.
       this.#unseenSince ??= Date.now();
       // Only the name is kept: the rendered messages are freed before the wait for an edit.
       const outdated = (await this.#render()).find((one) => !this.#messages.isUpToDate(one))?.part;
-      // `showFinalText` has begun meanwhile, and makes the edits.
-      if (this.#isShowingFinalText) return;
+      // The rendering may have taken long.
+      if (!this.#mayShowLatest) return;
       if (outdated === undefined) {
         this.#unseenSince = undefined;
         this.#state.discardRendered();
@@ -204,12 +213,12 @@ export class LiveReply {
       if (post === undefined) await this.#messages.post(outdated, 'further');
       else {
         this.#state.discardRendered();
-        // Thousands may wait here at once: each holds nothing but this wait. A stream's edit waits itself.
+        // Thousands may wait here at once, and hold no more than this. A stream's edit waits in its own call.
         const wait = this.#waitOf(outdated);
         const permit = post.is_stream ? undefined : await this.posts.permitToEdit(post.ts, wait);
         await this.#editOrReplace(outdated, { permit });
       }
-      // Not only after the poll: that may go on for as long as the answer grows.
+      // `#poller` resets it, too, but only after the poll, which may go on for as long as the answer grows.
       this.#failures = 0;
     }
   }

@@ -1,5 +1,7 @@
 import { expect, test, vi } from 'vitest';
+import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import type { Fault } from '../../../sandbox/faults.ts';
+import { LiveReply } from '../../../src/relay/replies/live-reply.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
 test.concurrent('a restart in the middle of an answer removes no text that people could read', async ({
@@ -63,4 +65,39 @@ test.concurrent('a stopping process waits for no call that can be repeated, and 
   for (const slow of [root, other]) await scene.finished(channel, slow);
   expect(scene.shown(channel, root)).toContain('Second 9000 of 9000');
   expect(scene.shown(channel, other)).toContain('Stopped by ada.');
+});
+
+test('a stopping process begins no further message of a growing answer, and the next one shows the rest', async ({
+  onTestFinished,
+}) => {
+  const rest = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  const script: AgentScript = async (turn) => {
+    turn.write('To begin with. ');
+    await rest.promise;
+    turn.write(Array.from({ length: 2_000 }, (_, at) => `Paragraph ${at} stands here.\n\n`).join(''));
+    await end.promise;
+  };
+  const scene = await openAppScene({ agent: { script } }, onTestFinished);
+  const channel = scene.channel();
+  const root = scene.ask(channel, 'a long answer');
+  await scene.until('the answer begins', () => scene.shown(channel, root).includes('To begin with'));
+  const sent = Promise.withResolvers<void>();
+  const held: Fault = { kind: 'hold', until: sent.promise };
+  const hits = vi.spyOn(scene.slack.faults, 'hit');
+  const close = vi.spyOn(LiveReply.prototype, 'close');
+  onTestFinished(() => close.mockRestore());
+  scene.slack.faults.add({ call: 'chat.postMessage', about: root.ts, fault: held, times: 1 });
+  rest.resolve();
+  const isHeld = () => hits.mock.results.some(({ value }) => value === held);
+  await scene.until('the second message is on its way', isHeld);
+  const stopped = scene.sandbox.bot.stop();
+  await scene.until('the reply is closed', () => close.mock.calls.length > 0);
+  sent.resolve();
+  await stopped;
+  expect(scene.replies(channel, root)).toHaveLength(2);
+  await scene.sandbox.restartBot();
+  end.resolve();
+  await scene.finished(channel, root);
+  expect(scene.shown(channel, root)).toContain('Paragraph 1999 stands here.');
 });

@@ -51,9 +51,9 @@ interface FormWork {
 /**
  * Makes the function that sends a part of a turn in the first of `forms` that Slack takes. It calls `send`
  * with one form after the other until `send` throws no PayloadRefusedError; if all are refused, it throws the
- * last one. `whole` gives the message before it takes a form: of an edit what `send` rendered last; undefined
- * before that, and if `send` renders nothing. Blocks that only the refused form had are left out in the
- * workspace for some hours. `onPicturesRefused` is called if a message with pictures was accepted without any.
+ * last one. `whole` gives the message before it takes a form. Of an edit, that is what `send` rendered last:
+ * undefined before that, and if `send` renders nothing. Blocks that only the refused form had are left out in
+ * the workspace for some hours. `onPicturesRefused` is called if a message is accepted without its pictures.
  */
 export function formSender(work: FormWork, turn: { id: string }, onPicturesRefused?: () => void) {
   const { deps, workspace } = work;
@@ -109,9 +109,9 @@ function rememberRefusedBlocks(
 ): void {
   // Nothing was rendered: no edit was needed, or the part is a file.
   if (accepted === undefined) return;
-  const left = optionalBlocks(accepted);
+  const kept = optionalBlocks(accepted);
   // A picture is refused for its file, and pictures of other files are not.
-  for (const block of refused.filter((one) => one !== 'image' && !left.includes(one))) {
+  for (const block of refused.filter((one) => one !== 'image' && !kept.includes(one))) {
     workspace.blocksLeftOutUntil.set(block, Date.now() + REFUSAL_MEMORY_MS);
     deps.onBlockRefused?.(block);
   }

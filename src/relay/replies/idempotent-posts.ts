@@ -47,7 +47,10 @@ export class IdempotentPosts {
   #isLoaded: boolean;
   readonly #firstIntent: FirstReplyIntent | undefined;
 
-  /** `first`: of a turn that begins here. Only the intent to post its reply is recorded: nothing is loaded. */
+  /**
+   * `first`: given for a turn that begins in this process. So far only the intent of its first post is
+   * recorded, so that there is nothing to load.
+   */
   constructor(work: ThreadWork, turn: TurnLocation, first?: FirstReply) {
     this.#work = work;
     this.#turn = turn;
@@ -66,7 +69,7 @@ export class IdempotentPosts {
     this.#isLoaded = true;
   }
 
-  /** Takes `step`, which also records the posts that it gets: those that were not recorded before. */
+  /** Calls `step` with the posts that are not recorded yet. It records them, along with what it is for. */
   async recordWith<T>(step: (posts: readonly PostOutcome[]) => Promise<T>): Promise<T> {
     const posts = [...this.#posts.values()].flatMap(({ part, ts, isUnrecorded }) =>
       isUnrecorded === true && ts !== null ? [{ part, ts }] : [],
@@ -204,9 +207,9 @@ export class IdempotentPosts {
   }
 
   /**
-   * Has `send` post a part, unless it is there; after an unknown outcome it is looked for first. Whether the
-   * part is there now: false if `send` posted nothing. `digest` identifies what it shows; without one, the next
-   * edit is sent. The next `recordWith` records the post.
+   * Has `send` post a part, unless it is there. After an unknown outcome, looks for the part first. Returns
+   * whether it is there now: false if `send` posted nothing. `digest` identifies what it shows; without one, the
+   * next edit is sent in any case. The next `recordWith` records the post.
    */
   async sendOnce(
     part: string,
@@ -241,7 +244,8 @@ export class IdempotentPosts {
 
   /** Records the intent of a call that leaves now, unless the intent that began the turn still counts. */
   async #intend(part: string, key: string, isStream: boolean): Promise<void> {
-    const isRecorded = part === replyPart(0) && (await this.#firstIntent?.use());
+    const firstIntent = part === replyPart(0) ? this.#firstIntent : undefined;
+    const isRecorded = await firstIntent?.use();
     const record = () => this.#work.deps.store.posts.intend(this.#turn, part, key, isStream);
     this.#posts.set(part, isRecorded === true ? intendedPost(this.#turn, part, key) : await record());
   }
@@ -297,7 +301,8 @@ export class IdempotentPosts {
     await waitUntilCallEnded(intendedAt, lease);
     const known = new Set([...this.#posts.values()].flatMap(({ ts }) => ts ?? []));
     const query = { channel, key, intendedAt, guard: lease, signal: lease.signal };
-    // A stream carries no key: the one that is not known is the post. Those above the turn's first post are of other turns.
+    // A stream carries no key: the post is the one that is not known. None above the turn's first known post is
+    // taken, because those are of other turns.
     const thread = { threadTs, streamsExcept: post.is_stream ? known : undefined };
     return readBack.findOwnPost({ ...query, ...thread }).catch(async (error: unknown) => {
       // If its thread was deleted before it arrived, the post stands in the channel, where nobody expects it.

@@ -100,9 +100,9 @@ export function linkFinder(
 
 /** Makes a function that takes calls, so many at once, by workspace and in all: undefined for one too many. */
 function limiter(most: number, mostOfWorkspace: number) {
-  const running: string[] = [];
+  const running: string[] = []; // The workspace of each call.
   return async <T>(workspace: string, run: () => Promise<T>): Promise<T | undefined> => {
-    const own = running.filter((one) => one === workspace);
+    const own = running.filter((other) => other === workspace);
     if (running.length >= most || own.length >= mostOfWorkspace) return undefined;
     running.push(workspace);
     return await run().finally(() => running.splice(running.indexOf(workspace), 1));

@@ -65,7 +65,7 @@ export class LiveReply {
     if (this.#stage !== 'unopened') return;
     await this.#messages.load();
     const [first] = this.#messages.planned();
-    // The message has its first name if an earlier attempt failed between the post and `setApart`.
+    // `setApart` may give the message another name, but an earlier attempt may have failed before that.
     const isThere = first === undefined || this.posts.has(first.part) || this.posts.has(replyPart(0));
     if (!isThere) await this.#messages.post(first.part, 'first');
     await this.#messages.setApart();
@@ -104,6 +104,7 @@ export class LiveReply {
     this.#unseenSince ??= Date.now();
     await this.#withRetry(() => this.#messages.reuseStatusWithoutText());
     await this.#withRetry(() => this.#showWholeText());
+    // If Slack does not take a file, messages show what it would hold.
     const overflow = this.#state.overflow();
     const files = new ThreadFiles(this.#work, this.#turn);
     if (overflow !== undefined && !(await this.#withRetry(() => files.attach('rest', overflow)))) {
@@ -201,8 +202,7 @@ export class LiveReply {
       // An edit resets it. What that edit missed counts as unseen from now on.
       this.#unseenSince ??= Date.now();
       // Only the name is kept: the rendered messages are freed before the wait for an edit.
-      const outdated = (await this.#render()).find((one) => !this.#messages.isUpToDate(one))?.part;
-      // The rendering may have taken long.
+      const outdated = (await this.#render()).find((next) => !this.#messages.isUpToDate(next))?.part;
       if (!this.#mayShowLatest) return;
       if (outdated === undefined) {
         this.#unseenSince = undefined;
@@ -232,9 +232,9 @@ export class LiveReply {
     let mayEditLast = true;
     for (;;) {
       const all = await this.#render();
-      const outdated = all.find((one) => {
-        if (this.#messages.isUpToDate(one)) return false;
-        return !this.#messages.isReadable(one) || (mayEditLast && one === all.at(-1));
+      const outdated = all.find((next) => {
+        if (this.#messages.isUpToDate(next)) return false;
+        return !this.#messages.isReadable(next) || (mayEditLast && next === all.at(-1));
       });
       if (outdated === undefined) return;
       if (!this.posts.has(outdated.part)) await this.#messages.post(outdated.part, 'further');

@@ -65,7 +65,7 @@ export function toReplyBlock(block: ContentBlock): ContentBlock {
   }
 }
 
-/** A JSON value cut short, in its shape; `room.left` counts down the characters that its values may take. */
+/** A JSON value cut short, in its shape. `room.left` counts down the characters left: 10 for what is no text. */
 function truncateInput(value: unknown, room: { left: number }): unknown {
   room.left -= typeof value === 'string' ? Math.min(value.length, MAX_TOOL_TEXT_LENGTH) : 10;
   if (typeof value === 'string') return truncateText(value);

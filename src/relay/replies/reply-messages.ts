@@ -160,7 +160,8 @@ export class ReplyMessages {
       // `impossible`: it needs an edit, unless the stream lacks nothing of what is to be shown now.
       if (latest?.message !== undefined && this.isUpToDate({ part, message: latest.message })) return 'done';
     }
-    // A message can be edited once it is no stream any more. What ends with the reply is the work, too.
+    // A stream can be edited once it is stopped. Slack takes its stop for the end of the work, unless the
+    // status says that the reply goes on.
     const session_status = this.#state.isApart && this.#sessions?.isAvailable ? 'processing' : undefined;
     if ((await streams?.stop(part, { ...wait, session_status })) === false) return 'left_out';
     return this.#posts.edit(part, { ...wait, forms: REPLY_FORMS, render, onShown });
@@ -191,7 +192,7 @@ export class ReplyMessages {
     return this.#state.isApart && this.planned().at(-2)?.part === part;
   }
 
-  /** Takes note of what a message, rendered from this answer, shows of it: nothing without `source`. */
+  /** Records the range that a message shows of the answer it was rendered from: none without a `source`. */
   #recordRange(part: string, { source }: RenderedMessage, answer: string): void {
     const { from, to } = source ?? { from: 0, to: 0 };
     this.#ranges.set(part, { from, to, digest: textDigest(answer.slice(from, to)) });

@@ -65,9 +65,9 @@ export class ReplyReader {
   }
 
   /**
-   * Reads until the reply has settled, and returns it; a failed one only if no other reply comes. One that
-   * never settles is returned as it is, with its task's status, once nothing was expected of the task for
-   * `settledTaskMs` without a change. Throws an AgentError.
+   * Reads until the reply has settled, and returns it. A failed one is returned only if no other comes. One
+   * that never settles is returned with its task's status, once nothing has changed, and nothing was expected of
+   * the task, for `settledTaskMs`. Throws an AgentError.
    */
   async readToEnd(): Promise<SettledReply> {
     const { rate, lease } = this.#message;
@@ -122,7 +122,7 @@ export class ReplyReader {
   /** Looks for a later reply after a failed one: a service may answer again, and the latest counts. */
   async #lookForAnother(failed: ReadReply): Promise<void> {
     const { agent, taskId, lease, settledTaskMs } = this.#message;
-    // Before the messages are listed: a reply that begins and ends meanwhile is then among them.
+    // The status is read before the messages: a reply that begins and ends in between is then listed.
     await this.#message.rate.acquire(lease);
     const { status } = await agent.getTask(taskId, { signal: lease.signal });
     const { replyId = this.replyId, hasNewerMessage } = await lookForReply(this.#message);
@@ -247,9 +247,12 @@ async function lookForReply(message: AnsweredMessage): Promise<Look> {
   const others = unnamed.length === 0 ? [] : await message.otherReplies();
   const isOwn = (id: string) => !others.includes(id) && !reviews.some(({ messageId }) => messageId === id);
   const own = unnamed.filter(({ id }) => isOwn(id));
+  // The first that has not failed. If all have, the service's last attempt counts.
   const replyId = (own.find(({ hasFailed }) => !hasFailed) ?? own.at(-1))?.id;
-  // If the reply before names its message, this one would name ours: it may still come.
-  const isCertain = replyId !== undefined && !(await namesItsMessage(message, others[0]));
+  // A service that names the message in the latest other reply does so in ours, too. One without a name is
+  // then only a guess: ours may still come.
+  const [latestOther] = others;
+  const isCertain = replyId !== undefined && !(await namesItsMessage(message, latestOther));
   return { replyId, isCertain, isAtRest: isAtRest(message, status), hasNewerMessage };
 }
 
@@ -289,7 +292,6 @@ async function listReplies({ agent, taskId, userMessageId, lease }: AnsweredMess
 /** Whether a reply names the message that it answers; false without a reply. */
 async function namesItsMessage({ agent, taskId, lease }: AnsweredMessage, replyId?: string) {
   if (replyId === undefined) return false;
-  const { signal } = lease;
-  const reply = await undefinedIfNotFound(() => agent.getMessage(taskId, replyId, { signal }));
+  const reply = await undefinedIfNotFound(() => agent.getMessage(taskId, replyId, { signal: lease.signal }));
   return (reply?.input?.userMessageId ?? null) !== null;
 }

@@ -74,7 +74,7 @@ export async function postResults(
   }
 }
 
-/** The results of the task. They count in the turn's memory until the caller drops them. */
+/** Lists the task's results. They count in `memory` until they are dropped, or all of it is released. */
 async function listResults(
   { deps, agent, taskId, lease, memory }: SettledTurnContext,
   options: { withUrls?: boolean } = {},
@@ -82,7 +82,7 @@ async function listResults(
   const list = () => agent.allResults(taskId, { signal: lease.signal, ...options });
   const sizeOf = ({ results }: ResultList) => {
     const bytes = results.map(({ id, name, downloadUrl }) => 2 * (id + name + downloadUrl).length);
-    return { bytes: bytes.reduce((sum, one) => sum + one + RESULT_BYTES, 0), isSettled: true };
+    return { bytes: bytes.reduce((sum, size) => sum + size + RESULT_BYTES, 0), isSettled: true };
   };
   const listed = await memory.read('results', list, sizeOf, { lease });
   if (!listed.isComplete)
@@ -107,13 +107,13 @@ async function placeFigures(
   notes: Map<string, string>,
 ): Promise<PlacedFigures> {
   const { maxInlineBytes } = context.deps.settings;
-  const isFigure = (one: ResultFile | undefined): one is SizedResult =>
-    one !== undefined &&
-    FIGURE.test(fileType(one.name, one.mimeType)) &&
-    Boolean(one.downloadUrl && one.sizeBytes && one.sizeBytes <= maxInlineBytes);
+  const isFigure = (result: ResultFile | undefined): result is SizedResult =>
+    result !== undefined &&
+    FIGURE.test(fileType(result.name, result.mimeType)) &&
+    Boolean(result.downloadUrl && result.sizeBytes && result.sizeBytes <= maxInlineBytes);
   const named = new Map(paths.map((path) => [path, fileNamed(path, results)]));
   const pictures = [...new Set(named.values())].filter(isFigure).slice(0, MAX_FIGURES);
-  const files = pictures.map((one) => toFileToShare(context, one, `figure:${one.id}`));
+  const files = pictures.map((result) => toFileToShare(context, result, `figure:${result.id}`));
   const shared = await new ThreadFiles(context, context.turn, { hidden: true }).share(files);
   for (const { id } of pictures) if (shared.has(`figure:${id}`)) notes.set(id, strings.resultInAnswer);
   const placed = [...named].flatMap(([path, result]) =>
@@ -198,8 +198,8 @@ async function putList(
 }
 
 /**
- * A result as people see it. Its link is the service's, or one of ours that lasts longer: if the operator
- * wants such links, and a turn, by whose id our link finds the result, has claimed it.
+ * A result as people see it. Its link is the service's or, if the operator wants such links, one of ours, which
+ * lasts longer. Ours needs the turn that has claimed the result, by whose id it finds the task.
  */
 export function toListedResult(
   { settings }: Pick<RelayDeps, 'settings'>,
@@ -259,7 +259,7 @@ export async function resultTables(context: SettledTurnContext): Promise<string[
   const { results } = await listResults(context).finally(() => memory.drop('results'));
   const isOfNoOtherTurn = ({ id }: ResultFile) => (claims.get(id)?.turn_id ?? turn.id) === turn.id;
   const isTable = ({ name, mimeType }: ResultFile) => TABLE.test(fileType(name, mimeType));
-  const tables = results.filter((one) => isOfNoOtherTurn(one) && isTable(one));
+  const tables = results.filter((result) => isOfNoOtherTurn(result) && isTable(result));
   const { maxTableBytes } = deps.settings;
   const read = tables.filter(hasSize).filter((one) => one.downloadUrl && one.sizeBytes <= maxTableBytes);
   if (read.length < tables.length || tables.length > MAX_SHOWN) return [];

@@ -31,9 +31,10 @@ export async function postReviews(context: SettledTurnContext): Promise<void> {
   for (const [index, review] of reviews.entries()) {
     const key = keys[index];
     if (key === undefined || posted.get(key)?.shown) continue;
-    const render = await renderReview(context, review);
+    const render = await reviewRenderer(context, review);
     if (render === undefined) continue;
-    const owner = (await claimNew(context, key, [{ id: key }])).get(key)?.turn_id ?? turn.id;
+    const claims = await claimNew(context, key, [{ id: key }]);
+    const owner = claims.get(key)?.turn_id ?? turn.id;
     const poster = await postingTurn(context, owner);
     if (poster !== undefined) await postReview({ ...context, turn: poster }, key, render);
     await deps.store.results.markPosted({ ...turn, id: owner }, key);
@@ -51,7 +52,7 @@ export function reviewKeys(taskId: string, reviews: readonly Review[]): (string 
     const { status, messageId, errorMessage } = review;
     const isFailed = hasFailed(review);
     if (isFailed && messageId !== null) return `review:failed:${messageId}`;
-    // Once the review no longer runs, its findings can be read: `renderReview` looks whether they are finished.
+    // Once the review no longer runs, its findings can be read: `reviewRenderer` looks whether they are finished.
     if (!isFailed && messageId !== null) return status === 'running' ? undefined : `review:${messageId}`;
     // Only this status tells that no message will come.
     if (!isFailed && status !== 'completed') return undefined;
@@ -70,7 +71,7 @@ export function hasFailed({ status, errorMessage }: Review): boolean {
 type ReviewRenderer = (mostMessages: number) => DisplayedReview;
 
 /** Reads a review, and returns what renders it; undefined while it has nothing to show. */
-async function renderReview(
+async function reviewRenderer(
   { agent, taskId, deps, workspace, lease, memory }: SettledTurnContext,
   review: Review,
 ): Promise<ReviewRenderer | undefined> {
@@ -103,15 +104,16 @@ async function renderReview(
   return (most) => reviewMessages(message.blocks, most, splitter);
 }
 
-/** Posts a review, its rest as a file or, if Slack takes none, in more messages, or says it is too long. */
-async function postReview(context: SettledTurnContext, part: string, render: ReviewRenderer): Promise<void> {
+/** Posts a review. Its rest becomes a file, else more messages, else a notice that it is too long. */
+async function postReview(context: SettledTurnContext, key: string, render: ReviewRenderer): Promise<void> {
   const posts = new IdempotentPosts(context, context.turn);
   const files = new ThreadFiles(context, context.turn);
+  // The second round only adds messages: those of the first are rendered the same, and are there already.
   for (const most of [context.deps.settings.maxReplyMessages, MAX_REVIEW_MESSAGES]) {
     const { messages, rest } = render(most);
     for (const [index, message] of messages.entries())
-      await posts.post(`${part}:${index}`, message, 'result', REVIEW_FORMS);
-    if (rest === undefined || (await files.attach(part, rest))) return;
+      await posts.post(`${key}:${index}`, message, 'result', REVIEW_FORMS);
+    if (rest === undefined || (await files.attach(key, rest))) return;
   }
-  await posts.postNotice(`${part}:too-long`, strings.reviewTooLong);
+  await posts.postNotice(`${key}:too-long`, strings.reviewTooLong);
 }

@@ -20,7 +20,7 @@ export class SilenceDetector {
   /** What the agent had written (its fingerprint) when it last got a message. */
   #writtenWhenPassedOn = '';
 
-  /** Takes note of a read. Returns whether it shows anything new or, once in a silence, that one has begun. */
+  /** Takes note of a read. Returns whether it shows anything new or, once in each silence, that it has begun. */
   onRead(
     reply: ReadReply,
     limits: SilenceLimits,
@@ -60,10 +60,10 @@ export class SilenceDetector {
   }
 
   /**
-   * What a person has to answer, named by the fingerprint of what the agent has written, and for how many ms:
-   * a question or, with `isPlan`, whatever it has written unless a tool works. Undefined if it asks nothing,
-   * still writes, or has got its answer. `before` is what it was seen to wait for, perhaps by an earlier
-   * process: that needs no new silence.
+   * What a person has to answer: a question or, with `isPlan`, whatever the agent has written unless a tool
+   * works. `wait` is its fingerprint, `quietMs` how long nothing new came. Undefined if the agent asks nothing,
+   * still writes, or has got its answer. `before` is the `wait` that was seen last, perhaps by an earlier
+   * process: that one needs no new silence.
    */
   personWait(isPlan: boolean, before?: string): { wait: string; quietMs: number } | undefined {
     const isAsked = this.#waiting === 'question' || (isPlan && this.#waiting === undefined);

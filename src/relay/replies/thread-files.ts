@@ -61,11 +61,11 @@ export class ThreadFiles {
    */
   async share(files: readonly FileToShare[]): Promise<ReadonlyMap<string, string>> {
     const share = async () => {
-      const left = await this.#notShared(files);
+      const absent = await this.#notShared(files);
       const mayPass = (error: unknown) => transientFailure(rootError(error)) !== undefined;
-      for (const file of left)
+      for (const file of absent)
         await this.#attempt('a file could not be uploaded to Slack', () => this.#stage(file), mayPass);
-      await this.#shareStaged(left);
+      await this.#shareStaged(absent);
     };
     await this.#attempt('files could not be shared', share, (error) => !(error instanceof FileNotShownError));
     const shared = files.flatMap(({ part }) => (this.#isShared(part) ? (this.#posts.get(part) ?? []) : []));
@@ -78,9 +78,9 @@ export class ThreadFiles {
     const bytes = Buffer.from(content, 'utf8');
     const file = { part, name, title, sizeBytes: bytes.length, bytes: () => Readable.from([bytes]) };
     const shareUnlessThere = async () => {
-      const left = await this.#notShared([file]);
-      for (const one of left) await this.#stage(one);
-      await this.#shareStaged(left);
+      const absent = await this.#notShared([file]);
+      for (const one of absent) await this.#stage(one);
+      await this.#shareStaged(absent);
     };
     const noMessage = () => undefined;
     try {
@@ -134,9 +134,9 @@ export class ThreadFiles {
       const post = this.#posts.get(part);
       if (post?.state !== 'intended') continue;
       await waitUntilCallEnded(post.intended_at, lease);
-      const where = await workspace.uploads.shareOutcome(post.dedupe_key, this.#place, lease);
+      const outcome = await workspace.uploads.shareOutcome(post.dedupe_key, this.#place, lease);
       this.#staged.delete(part);
-      await (where === 'shared' ? this.#settle([part], []) : this.#settle([], [part]));
+      await (outcome === 'shared' ? this.#settle([part], []) : this.#settle([], [part]));
     }
     return files.filter(({ part }) => !this.#isShared(part));
   }

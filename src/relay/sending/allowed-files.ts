@@ -15,20 +15,20 @@ import { FailingTime, RefusalDoubt } from '../runtime/retry-and-giving-up.ts';
 import { projectExists } from './channel-project.ts';
 
 /**
- * The notes of a turn, with this reason for each of its files that is not among `fileIds`; null: nobody knows. The notes
- * without a reason stand in the order of the sent ids.
+ * The notes of a turn, with this reason for each sent file that is not among `keptIds`. If nobody knows those
+ * (null), the notes stay as they are. The notes without a reason stand in the order of the sent ids.
  */
 export function withLeftOut(
   turn: Pick<Turn, 'attached_file_ids' | 'file_notes'>,
-  fileIds: readonly string[] | null,
+  keptIds: readonly string[] | null,
   reason: FileReason,
 ): FileNote[] {
   const notes = turn.file_notes ?? [];
-  if (fileIds === null) return notes;
+  if (keptIds === null) return notes;
   const sent = (turn.attached_file_ids ?? []).values();
   return notes.map((note) => {
     const id = note.reason === null ? sent.next().value : undefined;
-    return id === undefined || fileIds.includes(id) ? note : { ...note, reason };
+    return id === undefined || keptIds.includes(id) ? note : { ...note, reason };
   });
 }
 

@@ -50,8 +50,8 @@ interface Column {
   altered: Set<string>;
   /** The lengths of numbers with a leading zero. */
   padded: Set<number>;
-  /** How many numbers of each length have none, and some of them. */
-  unpadded: Map<number, { count: number; some: Set<string> }>;
+  /** How many numbers of each length have none, with the first few of them. */
+  unpadded: Map<number, { count: number; samples: Set<string> }>;
 }
 
 /**
@@ -80,7 +80,7 @@ export function searchedForAlteredCells(source: UploadSource): {
   return { source: { ...source, open }, remark };
 }
 
-/** Takes the beginning of a file, so that whoever yields its bytes sees them. */
+/** Takes a file's first bytes, which nobody else takes: the search that yields them has then seen them. */
 async function readBeginning(opening: Promise<AsyncIterable<Uint8Array>>): Promise<void> {
   let left = MAX_BYTES;
   for await (const chunk of await opening) {
@@ -182,9 +182,9 @@ function addCell(column: Column, cell: string): void {
   if (isAltered && column.altered.size < MAX_SAMPLES) column.altered.add(cell);
   if (!/^\d{1,20}$/.test(cell)) return;
   if (/^0\d/.test(cell)) return void column.padded.add(cell.length);
-  const { count, some } = column.unpadded.get(cell.length) ?? { count: 0, some: new Set<string>() };
-  if (some.size < MAX_SAMPLES) some.add(cell);
-  column.unpadded.set(cell.length, { count: count + 1, some });
+  const { count, samples } = column.unpadded.get(cell.length) ?? { count: 0, samples: new Set<string>() };
+  if (samples.size < MAX_SAMPLES) samples.add(cell);
+  column.unpadded.set(cell.length, { count: count + 1, samples });
 }
 
 /** The genes of which a spreadsheet may have made this date; [] for a date that stands for none. */
@@ -226,9 +226,9 @@ function lostZeros({ padded, unpadded }: Column, heading: string): Alteration | 
   // Of what OTHER_HEADING names, ids of samples and people are padded; dates, counts and labels are not.
   const isNeverPadded = OTHER_HEADING.test(heading) && !/sample|patient|subject/i.test(heading);
   if (!isFixed || isNeverPadded) return undefined;
-  const shorter = [...unpadded].filter(([length]) => length < width).map(([, some]) => some);
-  const count = shorter.reduce((sum, one) => sum + one.count, 0);
+  const shorter = [...unpadded].filter(([length]) => length < width).map(([, numbers]) => numbers);
+  const count = shorter.reduce((sum, numbers) => sum + numbers.count, 0);
   if (count === 0) return undefined;
-  const cells = shorter.flatMap(({ some }) => [...some]).slice(0, MAX_SAMPLES);
+  const cells = shorter.flatMap(({ samples }) => [...samples]).slice(0, MAX_SAMPLES);
   return { kind: 'zeros', count, cells };
 }

@@ -211,7 +211,7 @@ class AttachmentBatch {
   async #fileSource(item: BatchItem, shared: SharedFile): Promise<UploadSource | FileReason> {
     const { workspace, turn } = this.#request;
     const { downloads } = workspace;
-    // A snippet may have been edited since its message came, which Slack announces to nobody.
+    // Slack tells nobody that a snippet was edited. With this access, `resolve` looks it up again.
     const isSnippet = shared.file.mode === 'snippet';
     const known = isSnippet ? { ...shared.file, file_access: 'check_file_info' as const } : shared.file;
     const { file, decision } = await downloads.resolve(known, {
@@ -220,8 +220,8 @@ class AttachmentBatch {
     });
     item.shared = { ...shared, file };
     // An edited file keeps its id, and perhaps its size: each message uploads anew what can be edited.
-    const isEdited = file.mode === 'snippet' || unstoredKind(file) !== undefined;
-    const id = isEdited ? `${file.id}/${turn.message_ts}` : file.id;
+    const isEditable = file.mode === 'snippet' || unstoredKind(file) !== undefined;
+    const id = isEditable ? `${file.id}/${turn.message_ts}` : file.id;
     const email = emailText(file);
     if (email !== undefined)
       return bytesSource({ id, name: `${shared.name ?? email.name}.txt`, mime: 'text/plain' }, email.text);

@@ -73,8 +73,8 @@ export async function findProject(work: ThreadWork, thread: Thread, turn: Turn):
 }
 
 /**
- * Detaches a thread without a task from a project that the service no longer knows; its channel too, unless
- * people chose the project: then it throws TurnEnded, because they must choose another. False if the thread has
+ * Detaches a thread without a task, and its channel, from a project that the service no longer knows. Throws
+ * TurnEnded if people chose the channel's project, because they must choose another. False if the thread has
  * no project, the project exists, or a task may have been started in it.
  */
 export async function forgetMissingProject(

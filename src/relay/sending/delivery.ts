@@ -97,18 +97,18 @@ async function sendAndAwait(task: Delivery): Promise<SendAnswer> {
   const { prompt, attached_file_ids: fileIds, skill } = row.turn;
   const body = { content: prompt ?? '', fileIds: fileIds ?? [], ...(skill !== null && { skill }) };
   const window = AbortSignal.timeout(SEND_WINDOW_MS);
-  const answered = new AbortController();
+  const polling = new AbortController();
   const signal = anySignal([window, lease.signal]);
   const sending = agent
     .sendMessage(taskId, body, { guard: lease, signal })
     .then(readSendResult, readUnreadableResult);
   try {
-    return await Promise.race([sending, pollUntilListed(task, anySignal([signal, answered.signal]))]);
+    return await Promise.race([sending, pollUntilListed(task, anySignal([signal, polling.signal]))]);
   } catch (error) {
     const isOverdue = error instanceof AgentError && error.code === 'aborted' && window.aborted;
     throw isOverdue ? notListedError('unavailable', error) : error;
   } finally {
-    answered.abort(NO_LONGER_NEEDED);
+    polling.abort(NO_LONGER_NEEDED);
     // Once the message is listed, the answer to a call that is still open does not matter.
     sending.catch(() => undefined);
   }
@@ -170,8 +170,8 @@ async function recordIntent({ deps, agent, taskId, row }: Delivery, stopSignal: 
 }
 
 /**
- * Looks for a turn's message at the service: the user message after the last one before its intent that says
- * the same (or anything, if the words were erased), and belongs to no other turn.
+ * Looks for a turn's message at the service, behind what was the task's last message at its intent: a user
+ * message that says the same (or anything, if the words were erased), and belongs to no other turn.
  */
 async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Promise<ServiceLook<string>> {
   let listing = '';

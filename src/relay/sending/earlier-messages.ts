@@ -89,14 +89,14 @@ function withRoot(
 }
 
 /**
- * Which earlier messages the agent has, for the first message that takes along how a thread of people began;
- * undefined for any other. One that was about a message has taken that one along, and nothing else.
+ * For the first message that takes along how a thread of people began: which earlier messages the agent has.
+ * Undefined for any other. Only questions about one message were sent before: each took along that message.
  */
 async function knownAtBeginning(stored: Store['messages'], thread: Thread, message: Message) {
   // The message that first addressed the agent. If that began the thread, nothing came before it.
   const { adopted_ts } = thread;
   if (adopted_ts === thread.thread_ts) return undefined;
-  // It is the first even if it comes late or is sent again; another one only as long as none was sent.
+  // It is the first even late or again. Another one is the first while only questions about messages were sent.
   const abouts = message.ts === adopted_ts ? [] : await stored.aboutsOfSent(message);
   return abouts.includes(null) ? undefined : abouts;
 }
@@ -180,7 +180,7 @@ async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string,
   };
 }
 
-/** A message as quoted: of a reply the answer; the bot's post for a person as theirs. [] if nothing is left. */
+/** A message as it is quoted: as its `writer`'s or, of the agent's reply (null), the answer. [] if nothing is. */
 function asSaid(read: ThreadMessage, writer: string | null | undefined, bot: ThreadWork['workspace']['bot']) {
   // The root of a thread stays as a notice that it was deleted.
   if (writer === undefined || read.subtype === 'tombstone') return [];
@@ -305,7 +305,10 @@ function shortenedTo(maxCharacters: number, text: string): string {
 /** A shorter excerpt of a message is not worth sending (UTF-16 units). */
 const MIN_ENTRY_CHARACTERS = 60;
 
-/** Says which messages are quoted: `count` of them. Of the rest, `left` were read, those `missing` were not. */
+/**
+ * Says which messages are quoted: the newest `count` that were given, beside the first one if those `between`
+ * are missing. `left` of the given ones have no room. The `missing` ones were not given.
+ */
 function quotedPart(count: number, left: number, missing: TranscriptOptions['missing']): string {
   if (missing === 'later') return `${count} of its first messages, later messages left out`;
   if (missing === 'between') return `the first message and the newest ${count}, those between left out`;

@@ -70,8 +70,8 @@ export async function endTurnIfFilesOnly(
 }
 
 /**
- * Claims the files that earlier messages left for this turn, so that no other sends them; `writers`: whose. Those deleted in
- * Slack since are left out, if Slack says so. The names may have been erased. Throws a SlackError.
+ * Claims for this turn the files that earlier messages left, so that no other turn sends them. `writers` shared
+ * them. A file that Slack says was deleted since is left out. Names may have been erased. Throws a SlackError.
  */
 export async function takeKeptFiles({ deps: { store }, workspace, lease }: ThreadWork, turn: Turn) {
   const kept = await store.keptFiles.take(turn);

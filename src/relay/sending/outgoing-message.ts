@@ -90,7 +90,7 @@ export async function messageOfTurn({ deps, workspace }: ThreadWork, turn: Turn)
     const bytes = files.reduce((sum, { size = 0 }) => sum + size, 0);
     return files.length <= maxMessageFiles && bytes <= maxMessageBytes;
   };
-  const end = behind.findIndex((one, index) => !mayGoAlong(one) || !isWithinLimits(index + 1));
+  const end = behind.findIndex((next, index) => !mayGoAlong(next) || !isWithinLimits(index + 1));
   return wholeMessage(message, end < 0 ? behind : behind.slice(0, end));
 }
 
@@ -143,8 +143,8 @@ async function readBack(
 }
 
 /**
- * Reads a message as the agent is to get it. What is `known` of it stays unless it was edited or its links,
- * read again after `freshUntil`, lead to something else: then it is composed anew.
+ * Reads a message as the agent is to get it. It is composed anew, unless what is `known` of it still holds: it
+ * was not edited, and its links, which are read again after `freshUntil`, lead to the same.
  */
 export async function readOutgoingMessage(
   work: ThreadWork,
@@ -158,7 +158,9 @@ export async function readOutgoingMessage(
   if (unedited !== undefined && performance.now() < unedited.freshUntil) return { ...unedited, message };
   const resent = await resentTurn(work.deps.store, message);
   const links = resent === undefined ? await readLinkedMessages(work, message, stopSignal) : NO_LINKS;
-  const freshUntil = links === NO_LINKS ? Number.POSITIVE_INFINITY : performance.now() + linkAgeMs(work);
+  // Each link has been read, or has a note.
+  const hasLinks = links.read.length + links.notes.length > 0;
+  const freshUntil = hasLinks ? performance.now() + linkAgeMs(work) : Number.POSITIVE_INFINITY;
   if (unedited !== undefined && isDeepStrictEqual(links, unedited.links))
     return { ...unedited, message, freshUntil };
   return { ...(await composeMessage(work, thread, { message, resent, links })), freshUntil };
@@ -177,7 +179,7 @@ async function composeMessage(
   const scope = { people: workspace.people, channel: read.message.channel };
   const pointed = await readPointedMessages(work, thread, read);
   const { own, more, before, linked, unsentTs, notes } = pointed;
-  const others = [...before, ...linked.flatMap((one) => [one.message, ...one.replies])];
+  const others = [...before, ...linked.flatMap(({ message, replies }) => [message, ...replies])];
   const names = toldApart(await lookUpNames(scope, own, ...more, ...others));
   const asked = askedIn(read.message, pointed, { names, botUserId, taskOptions });
   const { text, title, choices } = asked;
@@ -229,12 +231,12 @@ function quotationOf(
 ): { text: string; cutNotes: FileNote[] } {
   const transcript = buildTranscript({ messages: before, missing, ...options });
   const maxCharacters = Math.floor(options.maxCharacters / Math.max(1, linked.length));
-  const quotations = linked.map((one) => quoteLinkedMessage(one, { ...options, maxCharacters }));
+  const quotations = linked.map((link) => quoteLinkedMessage(link, { ...options, maxCharacters }));
   const cutLinks = linked.filter((_, index) => quotations[index]?.isCut).map(({ url }) => url);
   const isAboutCut = content?.about !== undefined && isCutShort(transcript);
   const cut = [...(isAboutCut ? [strings.messageAskedAbout] : []), ...cutLinks];
   const cutNotes = cut.map((name) => ({ name, reason: 'cut' satisfies FileReason }));
-  const parts = [transcript, ...quotations.map((one) => one.text)].filter((part) => part !== '');
+  const parts = [transcript, ...quotations.map(({ text }) => text)].filter((part) => part !== '');
   return { text: parts.join('\n\n'), cutNotes };
 }
 
@@ -248,7 +250,7 @@ interface PointedMessages extends Pick<EarlierMessages, 'missing' | 'unsentTs'> 
   /** The one that it is about, or those before it in its thread: all that were read, to count them. */
   before: readonly ParsedMessage[];
   linked: LinkedMessages['read'];
-  /** Those of all whose files go along, without the files that are left out. */
+  /** The messages that are sent, each with those of its files that go along. */
   withFiles: readonly ParsedMessage[];
   /** On files left out, links that were not followed, and messages of which there is only a preview. */
   notes: readonly FileNote[];
@@ -265,15 +267,15 @@ async function readPointedMessages(
   const parts = message.parts.map(({ content }) => parseMessage(content ?? { text: '' }));
   const { messages, isBeginning, missing, unsentTs } = await readBefore(work, thread, read);
   const newest = messages.slice(-maxTranscriptMessages);
-  // The linked message counts as one.
+  // The linked message counts as one of the most that are quoted.
   const ofLinks = links.read.flatMap((one) => [one.message, ...one.replies.slice(1 - maxTranscriptMessages)]);
   const sentAlong = [...parts, ...newest, ...ofLinks];
   const numbered = await numberTables(work, message, parts, sentAlong);
   // A whole conversation may come before the agent's first message: only its newest files go along.
   const leftOut = isBeginning ? earlierFilesLeftOut(newest) : [];
-  const withFiles = sentAlong.map((one) => ({
-    ...numbered(one),
-    files: one.files.filter((file) => !leftOut.includes(file)),
+  const withFiles = sentAlong.map((sent) => ({
+    ...numbered(sent),
+    files: sent.files.filter((file) => !leftOut.includes(file)),
   }));
   const names = fileNamesOf({ files: leftOut });
   const leftOutNotes = names.map((name): FileNote => ({ name, reason: 'earlier' }));
@@ -281,10 +283,10 @@ async function readPointedMessages(
   const notes = [...leftOutNotes, ...links.notes, ...previewNotes(withFiles, links)];
   const [own = parseMessage(message.content), ...more] = parts.map(numbered);
   const before = messages.map(numbered);
-  const linked = links.read.map((one) => ({
-    ...one,
-    message: numbered(one.message),
-    replies: one.replies.map(numbered),
+  const linked = links.read.map((link) => ({
+    ...link,
+    message: numbered(link.message),
+    replies: link.replies.map(numbered),
   }));
   return { own, more, before, missing, unsentTs, linked, withFiles, notes };
 }
@@ -309,15 +311,15 @@ async function numberTables(
   message: Message,
   parts: readonly ParsedMessage[],
   sentAlong: readonly ParsedMessage[],
-): Promise<(one: ParsedMessage) => ParsedMessage> {
+): Promise<(sent: ParsedMessage) => ParsedMessage> {
   const mayFollowTables = message.ts !== message.thread_ts && tablesAmong(parts.flatMap(blocksOf)).length > 0;
   let firstTable = 1 + (mayFollowTables ? await work.deps.store.keptFiles.countTables(message) : 0);
   const numbered = new Map<ParsedMessage, ParsedMessage>();
-  for (const one of sentAlong) {
-    numbered.set(one, { ...one, firstTable });
-    firstTable += tablesAmong(blocksOf(one)).length;
+  for (const sent of sentAlong) {
+    numbered.set(sent, { ...sent, firstTable });
+    firstTable += tablesAmong(blocksOf(sent)).length;
   }
-  return (one) => numbered.get(one) ?? one;
+  return (sent) => numbered.get(sent) ?? sent;
 }
 
 /** Notes on messages of which there is only Slack's preview, because no link to them was found in the words. */

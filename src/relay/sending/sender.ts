@@ -240,7 +240,7 @@ export class Sender {
     const none: Attachments = { attached_file_ids: [], notes: [], uploadedBytes: 0 };
     // A resent message goes with the files that are at the service already.
     if (resent !== undefined) return none;
-    // Old notes count, too: an edit may have taken their files away, and then they are replaced by none.
+    // Notes of an earlier upload count, too: if an edit has taken their files away, the notes must go.
     const isNothingToDo = [items, notes, this.#turn.file_notes ?? []].every((list) => list.length === 0);
     if (isNothingToDo) return none;
     const uploaded = items.length === 0 ? none : await this.#upload(items);
@@ -313,8 +313,8 @@ export class Sender {
   }
 
   /**
-   * After "not found", has the thread leave its task or, if it has none, a project that is gone. Whether it
-   * has: then the message is sent anew. False for other errors, and for a task or project that must stay.
+   * After "not found", has the thread leave its task or, if it has none, a project that is gone. Returns whether
+   * it did: then the message is sent anew. False for other errors, and for a task or project that must stay.
    */
   async #leaveLost(error: unknown): Promise<boolean> {
     // Without the account, another task or project could not be reached either.
@@ -329,7 +329,7 @@ export class Sender {
     });
   }
 
-  /** Leaves the task: once, after **Try again**. Whether it did: the message, frozen anew, then quotes it. */
+  /** Leaves the task, once, after **Try again**; returns whether it did. The message, frozen anew, quotes it. */
   async #leaveTask(taskId: string): Promise<boolean> {
     const { resends_turn_id: triedAgain } = await messageOfTurn(this.#work, this.#turn);
     if (triedAgain === null || this.#left.has('task')) return false;

@@ -60,7 +60,7 @@ export async function recordSentContent(
   const resent = (await resendChain(work.deps.store, message)).at(-1);
   const writer = resent === undefined ? message.user_id : resent.asked_by;
   // False if the message was stopped or edited, is held, or follows another that waits, except `earlierTs`.
-  const freezeUnlessOvertaken = async (earlierTs?: SlackTs) => {
+  const tryToFreeze = async (earlierTs?: SlackTs) => {
     const { startedTaskId } = frozen;
     const options = { earlierTs, startedTaskId, title, writer, others: message.parts.slice(1) };
     if (!(await row.writeUnlessStopped(({ turns }) => turns.freeze(turn, message, values, options))))
@@ -70,8 +70,8 @@ export async function recordSentContent(
     if (title !== undefined) showTaskTitle(work, turn, title);
     return true;
   };
-  if (await freezeUnlessOvertaken()) return 'frozen';
-  return reassignOrFreeze(work, turn, message, freezeUnlessOvertaken);
+  if (await tryToFreeze()) return 'frozen';
+  return reassignOrFreeze(work, turn, message, tryToFreeze);
 }
 
 /** What is recorded of a message: its content, behind what it quotes, and the intent to send it. */
@@ -105,17 +105,18 @@ async function endUnlessFrozen(row: TurnRow, { state }: Message): Promise<Freeze
 
 /**
  * After a failed freeze: if an earlier message of the thread has come, gives the turn that one or, if it asks
- * nothing, freezes all the same. Else the message was edited or is held: `read_again`. Throws TurnEnded or
- * Interruption if the turn was stopped.
+ * nothing, freezes all the same: `freezeBehind` lets only that one wait. Else the message was edited or is
+ * held: `read_again`. Throws TurnEnded or Interruption if the turn was stopped.
  */
 async function reassignOrFreeze(
   work: ThreadWork & { row: TurnRow },
   turn: Turn,
   message: Message,
-  freezeUnlessOvertaken: (earlierTs: SlackTs) => Promise<boolean>,
+  freezeBehind: (earlierTs: SlackTs) => Promise<boolean>,
 ): Promise<FreezeOutcome> {
   const { row, deps, lease } = work;
   const now = await row.readUnlessStopped();
+  // A statement whose answer did not reach us has frozen the message, or has given the turn an earlier one.
   if (isFrozen(now)) return 'frozen';
   if (now.message_ts !== turn.message_ts) return 'read_again';
   const earlier = await nextAllowedMessage(work, turn, { before: message.ts });
@@ -123,13 +124,13 @@ async function reassignOrFreeze(
     await row.reassign(earlier);
     return 'read_again';
   }
-  if (earlier !== undefined && (await freezeUnlessOvertaken(earlier.ts))) return 'frozen';
+  if (earlier !== undefined && (await freezeBehind(earlier.ts))) return 'frozen';
   // Earlier messages are still looked for in Slack: the freeze fails until then.
   if (await deps.store.backfills.holds(turn)) await sleepWithLease(HELD_POLL_MS, lease);
   return 'read_again';
 }
 
-/** What a message says: what was sent before, if it is resent; else its words and files, and those kept. */
+/** What a message says: what was sent before, if it is resent; else its words, its files and kept files. */
 async function contentToSend(
   work: ThreadWork,
   thread: Thread,

@@ -9,7 +9,7 @@ import { mayBeAtService } from '../../store/threads/turn-phase.ts';
 import { NO_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
-import { once, searchUntilSettled } from '../runtime/unknown-outcome.ts';
+import { once, type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
 
 /** What a task is started with, besides its project. */
 export type TaskOptions = Omit<NewTask, 'projectId'>;
@@ -110,10 +110,14 @@ function throwRefusal(
  * Looks for the task that an earlier start has made: it was created after the intent, is idle, has the
  * intent's title and belongs to no thread, and no other thread of the project searches for one like it.
  */
-async function findAdoptableTask(deps: RelayDeps, thread: Thread, projectId: string) {
+async function findAdoptableTask(
+  deps: RelayDeps,
+  thread: Thread,
+  projectId: string,
+): Promise<ServiceLook<string>> {
   const intendedAt = thread.task_intended_at?.getTime() ?? 0;
   const page = await deps.agent(thread.account_id).listTasks(projectId, { limit: 100 });
-  const listing = page.items[0]?.id ?? '';
+  const listing = page.items[0]?.id ?? ''; // The newest task.
   for (const task of page.items) {
     const matches =
       task.status === 'idle' &&

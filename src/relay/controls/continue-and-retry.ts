@@ -20,7 +20,7 @@ export function messageButtons(
 ): ButtonHandlers<'continue' | 'retry' | 'go_ahead' | 'stop_here' | 'replace_sources'> {
   const unlessWrittenSince = (text: string) => async (turn: Turn, store: Store) =>
     (await store.messages.hasLater(turn)) ? { late: strings.answeredInThread } : { content: { text } };
-  const answerPlan = (control: keyof typeof strings.planAnswers) => (press: TurnPress) => {
+  const planAnswer = (control: keyof typeof strings.planAnswers) => (press: TurnPress) => {
     const record = async ({ workspace, channel, thread_ts, id: turn_id }: Turn, store: Store) => {
       const event = { workspace, channel, thread_ts, turn_id, user_id: press.person };
       await store.audit.add({ ...event, kind: 'approval', details: { control } });
@@ -51,8 +51,8 @@ export function messageButtons(
         return text === undefined ? 'unknown' : { content: { text } };
       }),
     /** These answer a plan that waits for approval, unless people have written since. */
-    go_ahead: answerPlan('go_ahead'),
-    stop_here: answerPlan('stop_here'),
+    go_ahead: planAnswer('go_ahead'),
+    stop_here: planAnswer('stop_here'),
   };
 }
 

@@ -96,12 +96,12 @@ export async function tellOfLateEdit(
   if (turn === undefined) return;
   const hasEnded = hasSettled(turn); // With or without a reply.
   if (outcome.change === 'deletion' && hasEnded) return; // Nothing is left to stop.
-  const ended = turn.outcome === 'completed' ? strings.editedAfterAnswer : strings.editedAfterEnd;
-  const edited = hasEnded
-    ? noteWithButtons(ended, ['correct'], message.ts)
+  const tooLate = turn.outcome === 'completed' ? strings.editedAfterAnswer : strings.editedAfterEnd;
+  const editNote = hasEnded
+    ? noteWithButtons(tooLate, ['correct'], message.ts)
     : noteWithButtons(strings.editedAfterSending, ['send_instead', 'correct'], message.ts);
   const note =
-    outcome.change === 'edit' ? edited : noteWithButtons(strings.deletedAfterSending, ['stop'], turn.id);
+    outcome.change === 'edit' ? editNote : noteWithButtons(strings.deletedAfterSending, ['stop'], turn.id);
   await sendEphemeral(deps, { ...message, threadTs: turn.thread_ts }, note);
 }
 
@@ -120,7 +120,7 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
   );
   // Another press has sent these words, or they are no longer kept.
   if (sent === undefined) {
-    // Asked under its own press if they were never sent: then the answer is that the message is unknown.
+    // Words that were never sent are looked up by the press itself, of which there is no message: `unknown`.
     const ts = (await store.earlyEdits.get(key))?.sent_as_ts ?? press.ts;
     return { outcome: 'over', told: (await fateOf(deps, { ...key, ts }, strings.messageQueued)).told };
   }

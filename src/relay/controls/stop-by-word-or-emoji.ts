@@ -70,13 +70,15 @@ export class StopTriggers {
     return outcome;
   }
 
+  /** Slack's own stop button was pressed. Stops the thread's turn or, without one, resets the session. */
   async #handleSessionStop(trigger: Exclude<StopTrigger, ReactionTrigger>): Promise<StopOutcome> {
     const { workspace, channel, thread_ts, person, ts } = trigger;
     const stop = { person, ts, control: 'session_stop' };
     const thread = { workspace, channel, thread_ts };
     const outcome = await this.#stopThread(thread, stop);
     this.#tellPerson(trigger, thread_ts, outcome);
-    // Slack leaves the session's state to the app. If no turn stops, none sets the state at its end.
+    // Slack leaves it to the app to show that the session no longer works. A turn does that at its end.
+    // Without one, it is done here.
     const sessions = this.#deps.workspace(workspace)?.sessions;
     if (sessions !== undefined && (outcome === 'nothing' || outcome === 'over')) {
       const isDue = async () => (await this.#deps.store.turns.open(thread)) === undefined;
@@ -132,7 +134,7 @@ export class StopTriggers {
    */
   async #stopThread(thread: ThreadKey, stop: ThreadStopRequest): Promise<StopOutcome> {
     const { workspace, channel } = thread;
-    // One that was over before the stop, and paused nothing behind it, is found again while it posts its end.
+    // A turn that was over, with nothing to pause behind it, is found again as long as it posts its end.
     for (let overTurnId: string | undefined; ; ) {
       const turn = await this.#findOrBeginTurn(thread, stop);
       if (turn === 'refused') return turn;

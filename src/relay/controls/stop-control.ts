@@ -181,7 +181,7 @@ export async function sendStop(deps: RelayDeps, turn: Turn, signal?: AbortSignal
   await deps.store.stopRequests.markSent(turn, force ? 'forced' : 'graceful');
 }
 
-/** Cancels a reply at work, or its task if forced. Without one: the task, unless a later message has it. */
+/** Cancels a reply at work, or its task if forced. If none is at work: the task, unless a later message has it. */
 async function cancelAtService(
   agent: AgentClient,
   taskId: string,

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { NO_LONGER_NEEDED } from '../calls/retries-and-waits.ts';
+import { NO_LONGER_NEEDED, sleepUnlessAborted } from '../calls/retries-and-waits.ts';
 import { retryTransient, SlackError } from './errors.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
 
@@ -56,9 +56,16 @@ export class AgentSessions {
     await this.#client.send('assistant.threads.setSuggestedPrompts', { channel_id: channel, title, prompts });
   }
 
-  /** Gives a thread of direct messages its title. Throws a SlackError. */
+  /** Gives the session of a thread a title of at most 200 characters. Throws a SlackError. */
   async setTitle(channel: string, threadTs: string, title: string): Promise<void> {
+    if (!this.isAvailable) return;
     const args = { channel_id: channel, thread_ts: threadTs, title };
-    await this.#client.send('assistant.threads.setTitle', args);
+    const rename = () => this.#client.send('agents.sessions.rename', args);
+    await rename().catch(async (error: unknown) => {
+      if (!(error instanceof SlackError && error.slackCode === 'session_not_found')) throw error;
+      // The status that begins the session may still be on its way.
+      await sleepUnlessAborted(MAX_WAIT_MS);
+      await rename();
+    });
   }
 }

@@ -58,12 +58,12 @@ const methods: Readonly<Record<string, readonly string[]>> = {
 
 /** Methods without which the app does as well, and those that take another token or no scope. */
 const besides = [
+  'agents.sessions.rename',
   'agents.sessions.setStatus',
   'apps.connections.open',
   'apps.manifest.export',
   'apps.manifest.update',
   'assistant.threads.setSuggestedPrompts',
-  'assistant.threads.setTitle',
   'auth.revoke',
 ];
 

@@ -14,7 +14,7 @@ export interface ThreadStatus {
 /** https://docs.slack.dev/ai/agent-sessions: "Working..." lasts at most an hour. */
 const PROCESSING_MS = 3_600_000;
 
-/** The methods for agents: agents.sessions (2026) and assistant.threads (legacy). The keys of `statuses` are `channel thread_ts`. */
+/** The methods for agents: agents.sessions (2026), and the prompts of assistant.threads. The keys of `statuses` are `channel thread_ts`. */
 export function agentMethods(
   deps: WorkspaceDeps,
   statuses: Map<string, ThreadStatus>,
@@ -45,12 +45,14 @@ export function agentMethods(
       },
     ),
 
-    'assistant.threads.setTitle': method(
-      { tier: 'tier4', scopes: ['assistant:write'] },
-      z.looseObject({ ...place, title: text }),
+    'agents.sessions.rename': method(
+      { tier: 'tier3', scopes: ['chat:write'] },
+      z.looseObject({ ...place, title: z.string().min(1).max(200) }),
       (args, team) => {
-        const { status = 'active' } = statuses.get(`${args.channel_id} ${args.thread_ts}`) ?? {};
-        return change(team, args.channel_id, args.thread_ts, { status, title: args.title });
+        if (!deps.settings.agent) throw new SlackRefusal('not_authorized');
+        const session = statuses.get(`${args.channel_id} ${args.thread_ts}`);
+        if (session === undefined) throw new SlackRefusal('session_not_found');
+        return change(team, args.channel_id, args.thread_ts, { ...session, title: args.title });
       },
     ),
 

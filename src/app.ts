@@ -10,7 +10,7 @@ import { CREDENTIAL_SETTINGS, openWorkspaces } from './app/workspaces.ts';
 import type { Config } from './config.ts';
 import { RELAY_LIMITS } from './limits.ts';
 import { Telemetry } from './operate/telemetry.ts';
-import { largestFile, messagesLeft } from './relay/access/turn-quotas.ts';
+import { largestFile, messagesLeft } from './relay/access/quotas.ts';
 import { WORKFLOW_STEP } from './relay/runtime/incoming-message.ts';
 import { JOB_KIND } from './store/jobs/jobs.ts';
 import { readStats } from './store/stats.ts';

@@ -1,3 +1,4 @@
+import { valueIf } from '../calls/retries-and-waits.ts';
 import { AgentClient } from './agent-client.ts';
 import type { AgentClientOptions } from './client-options.ts';
 import { AgentError } from './errors.ts';
@@ -32,9 +33,16 @@ export async function probeAccount(
 /** A task or a project, by its id. */
 export type OwnedResource = { readonly task: string } | { readonly project: string };
 
-/** Whether a key opens a task or a project, so that it belongs to the same account. Throws like `probeAccount`. */
-export async function keyOpens(options: ProbeOptions, resource: OwnedResource): Promise<boolean> {
-  return (await tryKey(options, resource)) === 'found';
+/** Whether a key opens one of an account's tasks and projects, so that it belongs to that account; true if there are none. */
+export async function opensOneOf(
+  options: ProbeOptions,
+  resources: readonly OwnedResource[],
+): Promise<boolean> {
+  for (const one of resources) {
+    const result = await tryKey(options, one).catch(valueIf('unknown', (e) => e instanceof AgentError));
+    if (result === 'found') return true;
+  }
+  return resources.length === 0;
 }
 
 async function tryKey({ signal, ...options }: ProbeOptions, resource: OwnedResource) {

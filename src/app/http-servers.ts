@@ -2,7 +2,7 @@ import { HealthServer, type HealthServerDeps } from '../operate/http-server.ts';
 import { linkFinder, RESULTS_PATH, resolveResult } from '../relay/replies/lasting-links.ts';
 import { JOB_KIND } from '../store/jobs/jobs.ts';
 import type { Intake } from './intake.ts';
-import { describePortError } from './start-checks.ts';
+import { describePortError } from './listening-port.ts';
 import type { AppContext } from './storage.ts';
 import type { Turns } from './turns.ts';
 import type { Workspaces } from './workspaces.ts';

@@ -1,10 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import type { Logger } from 'pino';
 import { toldIfLate } from '../calls/retries-and-waits.ts';
 import { type Config, refusedSetting } from '../config.ts';
-import { listenOn } from '../operate/http-server.ts';
-import { errorCode } from '../postgres/errors.ts';
 import { SlackAuthError } from '../slack/errors.ts';
 import { identifyToken, type TokenIdentity } from '../slack/tokens.ts';
 
@@ -25,31 +21,5 @@ export async function identifyBot(
     if (!(error instanceof SlackAuthError)) throw error;
     const why = error.isInstallationDead ? `Slack says ${error.slackCode}` : error.message;
     throw refusedSetting('SLACK_BOT_TOKEN', why);
-  }
-}
-
-/** Fails at once where PORT cannot be opened, before a start waits for anything else. Throws a ConfigError. */
-export async function requireFreePort(config: Pick<Config, 'PORT' | 'HOST'>): Promise<void> {
-  const server = listenOn(createServer(), config.PORT, config.HOST);
-  await once(server, 'listening').catch((error: unknown) => {
-    throw describePortError(error, config);
-  });
-  await once(server.close(), 'close');
-}
-
-/** The error for a port that cannot be opened, with the setting to change. */
-export function describePortError(error: unknown, { PORT, HOST }: Pick<Config, 'PORT' | 'HOST'>): unknown {
-  switch (errorCode(error)) {
-    case 'EADDRINUSE':
-      return refusedSetting('PORT', `another program uses ${PORT}`);
-    case 'EACCES':
-      return refusedSetting('PORT', `this user may not open ${PORT}`);
-    case 'EADDRNOTAVAIL':
-    case 'EAFNOSUPPORT':
-    case 'EINVAL':
-    case 'ENOTFOUND':
-      return refusedSetting('HOST', `${HOST} is not an address of this machine`);
-    default:
-      return error;
   }
 }

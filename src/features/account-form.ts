@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { keyOpens, probeAccount } from '../agent/account-probe.ts';
+import { opensOneOf, probeAccount } from '../agent/account-probe.ts';
 import { AgentError } from '../agent/errors.ts';
 import { isPlausibleKey } from '../agent/forbidden-or-bad-key.ts';
-import { valueIf } from '../calls/retries-and-waits.ts';
 import { isAdminFor } from '../relay/access/rights.ts';
 import type { ServiceClientOptions, ServiceCredentials } from '../relay/installations/service-accounts.ts';
 import type { ButtonHandlers, FormHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
@@ -151,14 +150,10 @@ export function workspaceAccount(deps: WorkspaceAccountDeps) {
     }
   }
 
-  /** Whether a key can read the current account's tasks or projects; true if there are none. */
+  /** Whether a key can read one of the current account's latest tasks and projects. */
   async function isSameAccount(current: AccountKey, credentials: ServiceCredentials): Promise<boolean> {
     const items = await deps.store.accounts.recentItems(current, MAX_PROBED_ITEMS);
-    for (const one of items) {
-      const opens = keyOpens({ ...credentials, ...deps.clientOptions(current.workspace) }, one);
-      if (await opens.catch(valueIf(false, (error) => error instanceof AgentError))) return true;
-    }
-    return items.length === 0;
+    return opensOneOf({ ...credentials, ...deps.clientOptions(current.workspace) }, items);
   }
 
   return { buttons, forms, buildSection };

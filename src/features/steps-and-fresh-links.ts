@@ -3,7 +3,7 @@ import type { AgentClient } from '../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError } from '../agent/errors.ts';
 import { controlRefusal, useOnTurn } from '../relay/access/control-permission.ts';
 import { readIfAllowed } from '../relay/access/rights.ts';
-import { filesRefusal } from '../relay/access/turn-quotas.ts';
+import { filesRefusal } from '../relay/access/quotas.ts';
 import { toReplyBlock } from '../relay/replies/reply-blocks.ts';
 import { toListedResult } from '../relay/replies/result-posts.ts';
 import {

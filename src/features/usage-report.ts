@@ -15,7 +15,7 @@ import {
 } from '../render/blocks/slack-blocks.ts';
 import { formatChannel, formatModel } from '../render/blocks/task-lines.ts';
 import * as strings from '../render/strings/index.ts';
-import { csvLine } from '../render/text-format.ts';
+import { csvLine } from '../render/csv-line.ts';
 import { USAGE_FIGURES, type UsageRow } from '../store/usage-by-month.ts';
 import { type ModalContent, openForAdmins } from './modals.ts';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AgentError } from '../agent/errors.ts';
 import { valueIf } from '../calls/retries-and-waits.ts';
 import { accessPolicyFor, certainClosingAt, closingAt } from '../relay/access/access-policy.ts';
-import { exceededQuota } from '../relay/access/turn-quotas.ts';
+import { exceededQuota } from '../relay/access/quotas.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { WORKFLOW_STEP } from '../relay/runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../relay/runtime/job-runner.ts';

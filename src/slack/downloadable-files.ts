@@ -135,6 +135,20 @@ export function decideOnFile(file: SlackFile, limits: { maxBytes: number }): Fil
   return { do: 'download', url, sizeBytes, mime: file.mimetype };
 }
 
+/** How long to wait for a file that Slack is processing (ms). */
+export const PROCESSING_TIMEOUT_MS = 60_000;
+
+/** Whether Slack may still be processing a file: it has no address, size or type yet. A size of 0 is looked at once more. */
+export function isUnfinished(
+  file: SlackFile,
+  decision: Exclude<FileDecision, { do: 'ask' }>,
+  isLookedUp: boolean,
+): boolean {
+  if (decision.do === 'refuse') return decision.reason === 'processing';
+  if (file.size === 0 || unstoredKind(file) !== undefined) return file.size === 0 && !isLookedUp;
+  return decision.sizeBytes === undefined || !file.mimetype;
+}
+
 /** A file's name for people. */
 export function slackFileName(file: SlackFile): string | undefined {
   return file.name || file.title || undefined;

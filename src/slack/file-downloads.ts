@@ -9,9 +9,10 @@ import {
   type FileDecision,
   FileRefusedError,
   FileUnavailableError,
+  isUnfinished,
+  PROCESSING_TIMEOUT_MS,
   type SlackFile,
   slackFileSchema,
-  unstoredKind,
 } from './downloadable-files.ts';
 import { SlackError, SlackRateLimitError, SlackRefusedError, SlackUnavailableError } from './errors.ts';
 import { checkResponse, isOtherVersion, skipBytes, versionOf, withContentCheck } from './file-response.ts';
@@ -50,7 +51,6 @@ export interface ResolvedFile {
 const IDLE_TIMEOUT_MS = 30_000;
 /** Read ahead of the consumer, so that the connection does not pause after each chunk. */
 const READ_AHEAD_BYTES = 1024 * 1024;
-const PROCESSING_TIMEOUT_MS = 60_000;
 const POLL_INTERVAL_MS = 1_000;
 /** Connections in a row without a byte before a download fails. */
 const MAX_EMPTY_ATTEMPTS = 5;
@@ -203,13 +203,6 @@ export class FileDownloads {
       return error.slackCode === 'file_deleted' ? 'deleted' : 'access_denied';
     }
   }
-}
-
-/** Whether Slack may still be processing a file: it has no address, size or type yet. A size of 0 is looked at once more. */
-function isUnfinished(file: SlackFile, decision: ResolvedFile['decision'], isLookedUp: boolean): boolean {
-  if (decision.do === 'refuse') return decision.reason === 'processing';
-  if (file.size === 0 || unstoredKind(file) !== undefined) return file.size === 0 && !isLookedUp;
-  return decision.sizeBytes === undefined || !file.mimetype;
 }
 
 function canResume(error: unknown): boolean {

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { identifyBot, requireFreePort } from '../../src/app/start-checks.ts';
+import { requireFreePort } from '../../src/app/listening-port.ts';
+import { identifyBot } from '../../src/app/start-checks.ts';
 import { readConfig } from '../../src/config.ts';
 import { HealthServer } from '../../src/operate/http-server.ts';
 import { ScriptedSlack } from '../support/scripted-slack.ts';

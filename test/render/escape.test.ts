@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { csvLine } from '../../src/render/text-format.ts';
+import { csvLine } from '../../src/render/csv-line.ts';
 
 test.each([
   '=1+1',

@@ -4,7 +4,7 @@ import { NO_LONGER_NEEDED, timeLimit } from '../../calls/retries-and-waits.ts';
 import { closingAt } from '../../relay/access/access-policy.ts';
 import { refusalTold } from '../../relay/access/refusals.ts';
 import { isAskedAgain, lackingRight, taskPlace } from '../../relay/access/rights.ts';
-import { allowanceTold } from '../../relay/access/turn-quotas.ts';
+import { allowanceTold } from '../../relay/access/quotas.ts';
 import type {
   ButtonHandlers,
   ChannelActor,

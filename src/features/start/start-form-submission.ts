@@ -5,7 +5,7 @@ import { certainClosingAt, openPlaces, recordRefusal } from '../../relay/access/
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
 import { type Refusal, refusalAuditDetails, refusalTold } from '../../relay/access/refusals.ts';
 import { useDenial } from '../../relay/access/rights.ts';
-import { exceededQuota } from '../../relay/access/turn-quotas.ts';
+import { exceededQuota } from '../../relay/access/quotas.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
 import { parseTable } from '../../relay/reading/pasted-tables.ts';
 import { flagsOf, misspeltFlag, parseFlags } from '../../relay/reading/typed-choices.ts';

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import { type TaskRefusal, taskUseRefusal } from '../../relay/access/control-permission.ts';
-import { filesRefusal } from '../../relay/access/turn-quotas.ts';
+import { filesRefusal } from '../../relay/access/quotas.ts';
 import { type ButtonHandlers, type TurnPress, turnOf } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, TaskWork } from '../../relay/runtime/deps.ts';
 import type { JobKind, JobOutcome } from '../../relay/runtime/job-runner.ts';

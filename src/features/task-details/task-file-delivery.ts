@@ -1,6 +1,6 @@
 import { AgentError } from '../../agent/errors.ts';
 import { taskUseRefusal } from '../../relay/access/control-permission.ts';
-import { filesRefusal } from '../../relay/access/turn-quotas.ts';
+import { filesRefusal } from '../../relay/access/quotas.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { sendDirectMessage } from '../../relay/runtime/private-notices.ts';
 import { storedName, UNNAMED_FILE } from '../../render/file-names.ts';

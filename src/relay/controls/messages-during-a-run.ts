@@ -5,7 +5,7 @@ import type { FileNote, Turn, TurnLocation } from '../../store/schema.ts';
 import type { WholeMessage } from '../../store/threads/messages.ts';
 import { DEFAULT_SETTINGS } from '../../store/workspaces/settings-store.ts';
 import { notifyWriter } from '../access/refusals.ts';
-import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
+import { beginTurnOrRefuse } from '../access/quotas.ts';
 import type { AnswerProgress } from '../replies/silence-and-questions.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { TAKEN_EMOJI } from '../runtime/incoming-message.ts';

@@ -8,7 +8,7 @@ import { recordRefusal } from '../access/access-policy.ts';
 import { mayUseControl } from '../access/control-permission.ts';
 import { refusalTold } from '../access/refusals.ts';
 import { useDenial } from '../access/rights.ts';
-import { isSettingTooOften } from '../access/turn-quotas.ts';
+import { isSettingTooOften } from '../access/quotas.ts';
 import type {
   ButtonHandlers,
   ChannelActor,

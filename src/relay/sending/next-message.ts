@@ -6,6 +6,7 @@ import type { Message, ThreadKey } from '../../store/schema.ts';
 import type { WaitingMessage } from '../../store/threads/messages.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { type AccessDenial, accessDenialUnder, isClosing } from '../access/access-policy.ts';
+import { haveBotsAskedEnough } from '../access/quotas.ts';
 import { notifyWriter, refuseMessage, tellRefused } from '../access/refusals.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isBotId, messageContent } from '../runtime/incoming-message.ts';
@@ -14,9 +15,6 @@ import { withRetry } from '../runtime/retry-and-giving-up.ts';
 
 /** How often it is looked whether a thread's messages are still held (ms). */
 export const HELD_POLL_MS = 1_000;
-
-/** A thread takes so many questions of bots in a row, in this time: two that answer each other would never stop. */
-const MOST_OF_BOTS = { count: 10, ms: 60 * 60_000 };
 
 /** A message whose writer may use the agent, with what is set where it was written. */
 export type AllowedMessage = WaitingMessage & { settings: Settings };
@@ -83,7 +81,7 @@ async function denialOf(
     const now = hasWaited ? await deps.store.settings.inForce(message.workspace, message.channel) : settings;
     const denial = await accessDenialUnder(now, deps, workspace.people, asker, lease.signal);
     if (denial !== undefined || !isBotId(message.user_id)) return denial;
-    return (await deps.store.turnUsage.areBotsAlone(message, MOST_OF_BOTS)) ? 'bot' : undefined;
+    return (await haveBotsAskedEnough(deps.store, message)) ? 'bot' : undefined;
   };
   const lateTimer = lateAfterMs === undefined ? undefined : setTimeout(onWait, lateAfterMs);
   try {

@@ -5,13 +5,12 @@ import {
   isForbidden,
   isTooLarge,
 } from '../../agent/errors.ts';
-import { databaseNow } from '../../calls/clocks.ts';
 import { valueIf } from '../../calls/retries-and-waits.ts';
 import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import { PayloadRefusedError } from '../../slack/errors.ts';
 import type { TurnOutcome } from '../../store/schema.ts';
-import { END_PART, SOURCES_PART } from '../../store/threads/posts.ts';
+import { SOURCES_PART } from '../../store/threads/posts.ts';
 import { isAtService } from '../../store/threads/turn-phase.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
@@ -19,11 +18,11 @@ import { AccountGone } from '../installations/service-accounts.ts';
 import { asRendered, textOnly } from '../replies/fallback-forms.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { postResults } from '../replies/result-posts.ts';
-import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import { ThreadGivenUp } from '../runtime/retry-and-giving-up.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { closeIfUnchanged, closeMessage, requeueMessage } from '../sending/unsent-message.ts';
 import { postBackgroundNotice } from './background-work.ts';
+import { tellAskerOfEnd } from './end-mention.ts';
 import { cancelRunInDoubt } from './run-cancellation.ts';
 import type { TurnContext } from './turn-context.ts';
 
@@ -52,27 +51,6 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
   if (isTaskWorking) await context.withRetry(() => postBackgroundNotice(context, isWatched));
   const followUp = isWatched ? { firstMs: watchIntervalMs, forMs: watchMs } : undefined;
   await closeTurn(context, 'completed', { followUp, checksSources });
-}
-
-/** A turn that took longer than this (ms) ends with a post that mentions the asker: edits notify nobody. */
-const LONG_TURN_MS = 120_000;
-
-/** Posts how a reply ended, if its asker may miss that; `hasResults`: a list of results is below it. */
-async function tellAskerOfEnd(context: TurnContext, hasResults: boolean): Promise<void> {
-  const { deps, turn } = context;
-  const durationMs = databaseNow() - turn.started_at.getTime();
-  const isOutOfSight = context.state.hasGrownAboveMessage && !hasResults;
-  if (durationMs <= LONG_TURN_MS && !isOutOfSight) return;
-  const { outcome, workspace, id, asked_by } = turn;
-  const stopRequester = async () => (await deps.store.turns.get(workspace, id))?.stop_requested_by;
-  // An asker who stopped the turn knows that it is over.
-  if (outcome === 'cancelled' && (await context.withRetry(stopRequester)) === asked_by) return;
-  // Nobody is mentioned in a direct conversation, and no bot: it has no user.
-  const asker = isDirectChannel(turn.channel) || isBotId(asked_by) ? undefined : asked_by;
-  const answered = context.state.endsWithQuestion ? 'asks' : 'done';
-  const end = outcome === 'length' || outcome === 'failed' || outcome === 'cancelled' ? outcome : answered;
-  const line = strings.endMention(asker, end, durationMs);
-  await context.withRetry(() => context.reply.posts.postNotice(END_PART, line));
 }
 
 /** Ends a turn before its reply has settled; the thread shows why. An edited message may wait again instead. */

@@ -1,23 +1,24 @@
 import { v7 as nextTurnId } from 'uuid';
 import { askedBy } from '../../calls/askers.ts';
-import { doubledMs, valueIf, within } from '../../calls/retries-and-waits.ts';
+import { valueIf, within } from '../../calls/retries-and-waits.ts';
 import { StoreError } from '../../store/errors.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import { type Job, type Message, type ThreadKey, type Turn, threadKeyText } from '../../store/schema.ts';
 import type { ThreadWithWork } from '../../store/threads/threads.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
-import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
+import { beginTurnOrRefuse } from '../access/quotas.ts';
 import type { PassOnTime } from '../controls/messages-during-a-run.ts';
 import { markWaiting } from '../controls/waiting-reactions.ts';
 import { type FirstReply, releaseUnused } from '../replies/first-reply-intent.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
-import { type RenewableLease, sleepWithLease } from '../runtime/lease.ts';
+import type { RenewableLease } from '../runtime/lease.ts';
 import { inBackground } from '../runtime/poller.ts';
-import { isOverdue, withRetry } from '../runtime/retry-and-giving-up.ts';
+import { withRetry } from '../runtime/retry-and-giving-up.ts';
 import { isInterruption } from '../runtime/turn-exceptions.ts';
 import { type AllowedMessage, nextAllowedMessage } from '../sending/next-message.ts';
+import { isPoisoned, takeOver } from './poisoned-turn.ts';
 import { runTurn } from './turn.ts';
 import { TurnContext } from './turn-context.ts';
 
@@ -119,15 +120,6 @@ export class TurnRunner {
   }
 }
 
-/** Counts another attempt at an open turn. After several, waits first: the turn may crash this process, too. */
-async function takeOver(work: ThreadWork, open: Turn): Promise<Turn> {
-  if (open.attempts >= SUSPECT_ATTEMPTS) {
-    const { first, most } = SUSPECT_DELAY_MS;
-    await sleepWithLease(doubledMs(first, open.attempts - SUSPECT_ATTEMPTS + 1, most), work.lease);
-  }
-  return work.deps.store.turns.countAttempt(open);
-}
-
 /** Begins the thread's next turn. Leaves out messages that a quota refuses; undefined if no other may go. */
 async function beginNextTurn(work: ThreadWork, thread: ThreadWithWork) {
   const { orphanReplies, backfills } = work.deps.store;
@@ -217,16 +209,5 @@ async function withAgentSession(
   }
 }
 
-/** A turn is poisoned after more takeovers than this without a step, over more than this time (ms). */
-const MAX_ATTEMPTS = 5;
-const POISONED_AFTER_MS = 600_000;
-/** After so many attempts, each waits first, doubling (ms): a process that ends in the wait counts none. */
-const SUSPECT_ATTEMPTS = 4;
-const SUSPECT_DELAY_MS = { first: 1_000, most: 32_000 };
 /** A turn that has run for this long (ms) has proven stable. */
 const STABLE_AFTER_MS = 60_000;
-
-/** Whether to abandon a turn. Many attempts do not suffice: a short crash loop must cost no answer. */
-function isPoisoned({ attempts, attempts_since: since }: Turn): boolean {
-  return attempts > MAX_ATTEMPTS && isOverdue(since, POISONED_AFTER_MS);
-}

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { IdempotentPosts } from '../../../src/relay/replies/idempotent-posts.ts';
-import { ReplyStreams } from '../../../src/relay/replies/reply-messages.ts';
+import { ReplyStreams } from '../../../src/relay/replies/reply-streams.ts';
 import type { ShowRequest } from '../../../src/slack/live-edits.ts';
 import { intendedPost } from '../../../src/store/threads/posts.ts';
 

@@ -1,0 +1,83 @@
+import { valueIf } from '../../calls/retries-and-waits.ts';
+import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import { SlackError } from '../../slack/errors.ts';
+import type { MessageStreams, StreamEnd } from '../../slack/message-streams.ts';
+import type { Lease } from '../runtime/lease.ts';
+import type { IdempotentPosts, PartEdit, PostIdentity } from './idempotent-posts.ts';
+
+/** After this time (ms) a message is edited: Slack ends streams after five minutes, and says so nowhere. */
+const STREAM_LIFETIME_MS = 4 * 60_000;
+
+type SlackStreams = Pick<MessageStreams, 'start' | 'append' | 'stop'>;
+
+/** A turn's messages that are streams: text is added to them; once stopped, they can be edited. */
+export class ReplyStreams {
+  readonly #slack: SlackStreams;
+  readonly #lease: Lease;
+  readonly #posts: Pick<IdempotentPosts, 'find' | 'sendOnce'>;
+  readonly #open = new Map<string, { markdown: string; until: number }>();
+  readonly #stopped = new Set<string>();
+
+  constructor(slack: SlackStreams, lease: Lease, posts: Pick<IdempotentPosts, 'find' | 'sendOnce'>) {
+    this.#slack = slack;
+    this.#lease = lease;
+    this.#posts = posts;
+  }
+
+  /** The Markdown that a part shows, if it is an open stream; else undefined. */
+  shownBy(part: string): string | undefined {
+    return this.#streamOf(part)?.markdown;
+  }
+
+  /** Posts a part once as a stream; false without text or permit, or if Slack refuses. Throws a SlackError. */
+  async start(part: string, { markdown = '' }: RenderedMessage): Promise<boolean> {
+    if (markdown.trim() === '') return false;
+    const until = performance.now() + STREAM_LIFETIME_MS;
+    const openStream = async (post: PostIdentity) => {
+      const started = await this.#slack.start({ ...post, markdown });
+      if (started !== undefined) this.#open.set(part, { markdown, until });
+      return started;
+    };
+    const hadNoEffect = (error: unknown) => error instanceof SlackError && error.outcome === 'none';
+    return this.#posts.sendOnce(part, openStream, { isStream: true }).catch(valueIf(false, hadNoEffect));
+  }
+
+  /** Adds what a part lacks. `left_out`: no permit came. `impossible`: it lacks nothing, or needs an edit. */
+  async append(part: string, request: Omit<PartEdit, 'forms'>): Promise<'shown' | 'left_out' | 'impossible'> {
+    const post = this.#posts.find(part);
+    const stream = this.#streamOf(part);
+    if (post === undefined || stream === undefined) return 'impossible';
+    const { channel, ts } = post;
+    let markdown = '';
+    const renderMissing = async () => {
+      markdown = (await request.render())?.markdown ?? '';
+      const missing = markdown.startsWith(stream.markdown) ? markdown.slice(stream.markdown.length) : '';
+      return missing === '' ? undefined : missing;
+    };
+    const append = { ...request, channel, ts, guard: this.#lease, render: renderMissing };
+    const outcome = await this.#slack.append(append);
+    if (outcome === 'refused') this.#open.delete(part);
+    if (outcome === 'left_out') return outcome;
+    if (outcome !== 'shown') return 'impossible';
+    stream.markdown = markdown;
+    return 'shown';
+  }
+
+  /** Ends a part's stream, if it has one, for edits; false without a permit in time. Throws a SlackError. */
+  async stop(part: string, end: StreamEnd = {}): Promise<boolean> {
+    const post = this.#posts.find(part);
+    if (post?.is_stream !== true || this.#stopped.has(post.ts)) return true;
+    const { channel, ts } = post;
+    const request = { ...end, channel, ts, guard: this.#lease };
+    if (!(await this.#slack.stop(request))) return false;
+    this.#open.delete(part);
+    this.#stopped.add(ts);
+    return true;
+  }
+
+  /** The stream of a part, while Slack surely keeps it open. */
+  #streamOf(part: string): { markdown: string; until: number } | undefined {
+    const stream = this.#open.get(part);
+    return stream !== undefined && performance.now() < stream.until ? stream : undefined;
+  }
+}

@@ -38,9 +38,9 @@ export const RATE_LIMITS = {
   /** Tier 3. */
   'chat.update': editRateLimit(50),
   /** "1 per second per channel", for each channel; a little slower, for requests that arrive early. */
-  'chat.postMessage.channel': { perMinute: 55, burst: 1 },
-  /** "Several hundred messages per minute" in a workspace, taken as 300: half a minute's burst, and what is left for storms that last longer. */
-  'chat.postMessage': { perMinute: 185, burst: 110 },
+  'chat.postMessage.channel': { perMinute: 57, burst: 1 },
+  /** "Several hundred messages per minute" in a workspace, taken as 300: a burst of a hundred, and what is left for storms that last longer. */
+  'chat.postMessage': { perMinute: 200, burst: 95 },
   /** Tier 2: as many as possible at once, because the messages of several replies fill up at the same time. */
   'chat.startStream': { perMinute: 14, burst: 5 },
   'chat.stopStream': { perMinute: 14, burst: 5 },

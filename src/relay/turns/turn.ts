@@ -32,8 +32,8 @@ export async function runTurn(context: TurnContext, isPoisoned: boolean): Promis
   const { log } = context.deps;
   if (isPoisoned) log.error({ turn: context.turn.id }, 'turn abandoned: too many attempts without progress');
   try {
-    const abandoned = new TurnEnded('abandoned', strings.retriesExhausted);
-    const steps = isPoisoned ? endEarly(context, abandoned) : takeSteps(context);
+    const abandon = () => endEarly(context, new TurnEnded('abandoned', strings.retriesExhausted));
+    const steps = isPoisoned ? abandon() : takeSteps(context);
     await steps.catch((error: unknown) => endOrRequeueAfter(context, error));
   } catch (error) {
     // The turn cannot end in its thread: Slack refuses even the sentence about that, or has no place for it.

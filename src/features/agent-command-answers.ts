@@ -1,6 +1,6 @@
+import { allowanceTold } from '../relay/access/quotas.ts';
 import { refusalTold } from '../relay/access/refusals.ts';
 import { lackingRight, readIfAllowed, useDenial } from '../relay/access/rights.ts';
-import { allowanceTold } from '../relay/access/quotas.ts';
 import type { StopControl } from '../relay/controls/stop-control.ts';
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';

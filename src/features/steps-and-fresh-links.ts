@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { AgentClient } from '../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError } from '../agent/errors.ts';
 import { controlRefusal, useOnTurn } from '../relay/access/control-permission.ts';
-import { readIfAllowed } from '../relay/access/rights.ts';
 import { filesRefusal } from '../relay/access/quotas.ts';
+import { readIfAllowed } from '../relay/access/rights.ts';
 import { toReplyBlock } from '../relay/replies/reply-blocks.ts';
 import { toListedResult } from '../relay/replies/result-posts.ts';
 import {

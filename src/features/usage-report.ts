@@ -14,8 +14,8 @@ import {
   plainText,
 } from '../render/blocks/slack-blocks.ts';
 import { formatChannel, formatModel } from '../render/blocks/task-lines.ts';
-import * as strings from '../render/strings/index.ts';
 import { csvLine } from '../render/csv-line.ts';
+import * as strings from '../render/strings/index.ts';
 import { USAGE_FIGURES, type UsageRow } from '../store/usage-by-month.ts';
 import { type ModalContent, openForAdmins } from './modals.ts';
 

@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache';
 import { neededFor } from '../../calls/askers.ts';
 import { NO_LONGER_NEEDED, timeLimit } from '../../calls/retries-and-waits.ts';
 import { closingAt } from '../../relay/access/access-policy.ts';
+import { allowanceTold } from '../../relay/access/quotas.ts';
 import { refusalTold } from '../../relay/access/refusals.ts';
 import { isAskedAgain, lackingRight, taskPlace } from '../../relay/access/rights.ts';
-import { allowanceTold } from '../../relay/access/quotas.ts';
 import type {
   ButtonHandlers,
   ChannelActor,

@@ -1,7 +1,7 @@
 import { timeLimit } from '../../calls/retries-and-waits.ts';
 import { closingAt, recordRefusal, settingsBy } from '../../relay/access/access-policy.ts';
-import { isAdminFor, lackingRight, readIfAllowed } from '../../relay/access/rights.ts';
 import { isSettingTooOften } from '../../relay/access/quotas.ts';
+import { isAdminFor, lackingRight, readIfAllowed } from '../../relay/access/rights.ts';
 import type {
   ButtonHandlers,
   ChannelActor,

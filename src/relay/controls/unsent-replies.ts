@@ -6,9 +6,9 @@ import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { MessageKey, ThreadKey } from '../../store/schema.ts';
 import { recordRefusal } from '../access/access-policy.ts';
 import { mayUseControl } from '../access/control-permission.ts';
+import { isSettingTooOften } from '../access/quotas.ts';
 import { refusalTold } from '../access/refusals.ts';
 import { useDenial } from '../access/rights.ts';
-import { isSettingTooOften } from '../access/quotas.ts';
 import type {
   ButtonHandlers,
   ChannelActor,

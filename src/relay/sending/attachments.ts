@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { anySignal } from '../../calls/retries-and-waits.ts';
+import { plainCsvLine } from '../../render/csv-line.ts';
 import { freeName, storedName, UNNAMED_FILE } from '../../render/file-names.ts';
 import type { FileProgress } from '../../render/messages/file-lines.ts';
 import type { FileReason } from '../../render/strings/index.ts';
-import { plainCsvLine } from '../../render/csv-line.ts';
 import { capitalise } from '../../render/text-format.ts';
 import { externalLink, type SlackFile, slackFileName, unstoredKind } from '../../slack/downloadable-files.ts';
 import type { FileNote } from '../../store/schema.ts';

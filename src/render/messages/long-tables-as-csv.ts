@@ -1,9 +1,9 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
+import { csvLine } from '../csv-line.ts';
 import { hasDelimiterRow, MAX_TABLE_COLUMNS, MAX_TABLE_ROWS } from '../markdown/markdown-node.ts';
 import { WORD_JOINER } from '../markdown/pings.ts';
 import { unicodeFormula } from '../markdown/unicode-math.ts';
 import { firstOfTable } from '../strings/index.ts';
-import { csvLine } from '../csv-line.ts';
 import { unescapeHtml } from '../text-format.ts';
 import { answerText } from './answer-text.ts';
 import { cellText } from './tables.ts';

@@ -22,8 +22,7 @@ describe('direct messages with an app that Slack lists as an agent', () => {
       { slack: { agent: true }, settings: { AGENT_SESSIONS: 'true' } },
       onTestFinished,
     );
-    const called = (method: string) =>
-      other.slack.calls.filter((call) => call.method === method && call.ok);
+    const called = (method: string) => other.slack.calls.filter((call) => call.method === method && call.ok);
     // The status that begins the session may come later than the title.
     const body = { ok: false, error: 'session_not_found' };
     const fault = { kind: 'status', status: 200, body } as const;

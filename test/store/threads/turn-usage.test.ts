@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { v7 as nextId } from 'uuid';
 import { describe, expect, test } from 'vitest';
-import type { QuotaExceeded } from '../../../src/relay/access/refusals.ts';
 import { exceededQuota } from '../../../src/relay/access/quotas.ts';
+import type { QuotaExceeded } from '../../../src/relay/access/refusals.ts';
 import { readStats } from '../../../src/store/stats.ts';
 import { Store } from '../../../src/store/store.ts';
 import type { TurnLimits } from '../../../src/store/threads/turn-usage.ts';

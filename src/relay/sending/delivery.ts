@@ -96,16 +96,19 @@ async function sendAndAwait(task: Delivery): Promise<SendAnswer> {
   const { row, agent, taskId, lease } = task;
   const { prompt, attached_file_ids: fileIds, skill } = row.turn;
   const body = { content: prompt ?? '', fileIds: fileIds ?? [], ...(skill !== null && { skill }) };
-  const window = AbortSignal.timeout(SEND_WINDOW_MS);
+  const window = new AbortController();
+  // A timer of `AbortSignal.timeout` would keep all that listens for it until its end.
+  const timer = setTimeout(() => window.abort(), SEND_WINDOW_MS);
   const polling = new AbortController();
-  const signal = anySignal([window, lease.signal]);
+  const signal = anySignal([window.signal, lease.signal]);
   const sending = agent
     .sendMessage(taskId, body, { guard: lease, signal })
-    .then(readSendResult, readUnreadableResult);
+    .then(readSendResult, readUnreadableResult)
+    .finally(() => clearTimeout(timer));
   try {
     return await Promise.race([sending, pollUntilListed(task, anySignal([signal, polling.signal]))]);
   } catch (error) {
-    const isOverdue = error instanceof AgentError && error.code === 'aborted' && window.aborted;
+    const isOverdue = error instanceof AgentError && error.code === 'aborted' && window.signal.aborted;
     throw isOverdue ? notListedError('unavailable', error) : error;
   } finally {
     polling.abort(NO_LONGER_NEEDED);

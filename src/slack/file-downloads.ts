@@ -15,7 +15,14 @@ import {
   slackFileSchema,
 } from './downloadable-files.ts';
 import { SlackError, SlackRateLimitError, SlackRefusedError, SlackUnavailableError } from './errors.ts';
-import { checkResponse, isOtherVersion, skipBytes, versionOf, withContentCheck } from './file-response.ts';
+import {
+  checkResponse,
+  isOtherVersion,
+  otherPlace,
+  skipBytes,
+  versionOf,
+  withContentCheck,
+} from './file-response.ts';
 import type { RateLimitedClient } from './rate-limits.ts';
 import { mayReceiveToken } from './slack-client.ts';
 
@@ -56,6 +63,8 @@ const POLL_INTERVAL_MS = 1_000;
 const MAX_EMPTY_ATTEMPTS = 5;
 /** The pause before the second of them (ms); doubles. */
 const RESUME_PAUSE_MS = 500;
+/** How often Slack may lead from one of its hosts to another. */
+const MAX_REDIRECTS = 3;
 const fileInfoSchema = z.looseObject({ file: slackFileSchema });
 
 /** Downloads the files that people share. */
@@ -140,7 +149,7 @@ export class FileDownloads {
    */
   async open(file: SlackFile, options: { offset?: number; signal?: AbortSignal } = {}): Promise<OpenFile> {
     const { offset = 0, signal } = options;
-    const { idleMs = IDLE_TIMEOUT_MS, slackApiUrl, maxBytes, client } = this.#options;
+    const { slackApiUrl, maxBytes } = this.#options;
     const decision = decideOnFile(file, this.#options);
     if (decision.do !== 'download')
       throw new FileRefusedError(file.id, decision.do === 'ask' ? 'access_denied' : decision.reason);
@@ -148,26 +157,11 @@ export class FileDownloads {
     if (!mayReceiveToken(url, slackApiUrl)) throw new FileRefusedError(file.id, 'other_host');
     let response: Dispatcher.ResponseData;
     try {
-      const get = (ends: AbortController) =>
-        request(url, {
-          headers: {
-            authorization: `Bearer ${client.installation.token}`,
-            ...UNCOMPRESSED,
-            ...(offset > 0 && { range: `bytes=${offset}-` }),
-          },
-          headersTimeout: idleMs,
-          // What is missing then is asked for over another connection.
-          bodyTimeout: Math.min(idleMs, DEAD_CONNECTION_MS),
-          highWaterMark: READ_AHEAD_BYTES,
-          signal: anySignal([signal, ends.signal]),
-          dispatcher: keptConnections,
-        });
-      response = await withSecondCall(get);
+      response = await this.#request(url, offset, signal);
     } catch (error) {
       if (signal?.aborted) throw error;
       throw new FileUnavailableError(file.id, 'network', error);
     }
-    response.body.on('error', () => undefined);
     try {
       const { body, wasCompressed } = decodeBody(response.body, response.headers, { sizeBytes });
       const isPart = response.statusCode === 206;
@@ -186,6 +180,37 @@ export class FileDownloads {
       response.body.destroy();
       throw error;
     }
+  }
+
+  /** Asks for a file from `offset` on, also at the other hosts of Slack that its address leads to. */
+  async #request(
+    url: string,
+    offset: number,
+    signal: AbortSignal | undefined,
+    redirectsLeft = MAX_REDIRECTS,
+  ): Promise<Dispatcher.ResponseData> {
+    const { idleMs = IDLE_TIMEOUT_MS, slackApiUrl, client } = this.#options;
+    const hasToken = mayReceiveToken(url, slackApiUrl);
+    const get = (ends: AbortController) =>
+      request(url, {
+        headers: {
+          ...(hasToken && { authorization: `Bearer ${client.installation.token}` }),
+          ...UNCOMPRESSED,
+          ...(offset > 0 && { range: `bytes=${offset}-` }),
+        },
+        headersTimeout: idleMs,
+        // What is missing then is asked for over another connection.
+        bodyTimeout: Math.min(idleMs, DEAD_CONNECTION_MS),
+        highWaterMark: READ_AHEAD_BYTES,
+        signal: anySignal([signal, ends.signal]),
+        dispatcher: keptConnections,
+      });
+    const response = await withSecondCall(get);
+    response.body.on('error', () => undefined);
+    const other = redirectsLeft > 0 ? otherPlace(response, url, slackApiUrl) : undefined;
+    if (other === undefined) return response;
+    response.body.destroy();
+    return this.#request(other, offset, signal, redirectsLeft - 1);
   }
 
   /** What Slack knows of a file now, or why the bot has no access to it. Throws a SlackError if Slack fails. */

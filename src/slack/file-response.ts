@@ -10,6 +10,25 @@ import {
   unstoredKind,
 } from './downloadable-files.ts';
 import { SlackRateLimitError } from './errors.ts';
+import { mayReceiveToken } from './slack-client.ts';
+
+/** Slack's hosts for addresses that are signed, and need no token. */
+const SIGNED_HOST = /^https:\/\/(?:[\w-]+\.)*slack-edge\.com\//;
+
+/**
+ * Where else a file is, as a response to `from` says: an organisation's files are at another host of Slack. Undefined for
+ * its sign-in page, which names where the person came from, and for all other hosts.
+ */
+export function otherPlace(
+  { statusCode, headers }: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>,
+  from: string,
+  slackApiUrl?: string,
+): string | undefined {
+  const location = statusCode >= 300 && statusCode < 400 ? [headers.location].flat()[0] : undefined;
+  const url = location === undefined ? null : URL.parse(location, from);
+  if (url === null || url.searchParams.has('redir')) return undefined;
+  return mayReceiveToken(url.href, slackApiUrl) || SIGNED_HOST.test(url.href) ? url.href : undefined;
+}
 
 /** Checks status and headers; returns the whole file's size in bytes, if known. */
 export function checkResponse(

@@ -74,6 +74,23 @@ describe('a download', () => {
     expect(await readAll(await downloads.open(shared))).toEqual(archive);
   });
 
+  test.each([301, 302, 303, 307, 308])(
+    'that Slack redirects by %i to another of its addresses sends the token and the range there',
+    async (status) => {
+      serve({ location: 'moved/F1' }, '', status);
+      scene.slack.on('files/moved/F1', ({ headers }) => {
+        const from = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0);
+        const range = `bytes ${from}-${CONTENT.length - 1}/${CONTENT.length}`;
+        const body = CONTENT.subarray(from);
+        return from === 0 ? { body } : { status: 206, headers: { 'content-range': range }, body };
+      });
+      expect(await readAll(await downloads.open(file()))).toEqual(CONTENT);
+      expect(await readAll(await downloads.open(file(), { offset: 500 }))).toEqual(CONTENT.subarray(500));
+      const tokens = scene.slack.calls.map(({ headers }) => headers.authorization);
+      expect(new Set(tokens)).toEqual(new Set([`Bearer ${scene.client.installation.token}`]));
+    },
+  );
+
   test('returns the bytes and the size, and sends the token', async () => {
     serve({});
     const open = await downloads.open(file());
@@ -193,12 +210,22 @@ describe('a file is refused', () => {
     expect(await reasonOf(downloads.open(file({ mimetype: 'text/html' })))).toBe('missing_scope');
   });
 
-  test('with missing_scope when Slack redirects, without following', async () => {
+  test('with missing_scope when Slack redirects to its sign-in page or another host, without following', async () => {
     const other = await new ScriptedSlack().start();
-    serve({ location: `${other.origin}/login` }, '', 302);
-    expect(await reasonOf(downloads.open(file()))).toBe('missing_scope');
+    const { slack } = scene;
+    for (const location of [`${other.origin}/login`, `${slack.origin}/?redir=%2Ffiles-pri`, '/?redir=x']) {
+      serve({ location }, '', 302);
+      expect(await reasonOf(downloads.open(file()))).toBe('missing_scope');
+    }
     expect(other.calls).toHaveLength(0);
+    expect(new Set(slack.calls.map(({ method }) => method))).toEqual(new Set(['files/F1']));
     await other.stop();
+  });
+
+  test('with missing_scope when Slack redirects in a circle', async () => {
+    serve({ location: '/files/F1' }, '', 302);
+    expect(await reasonOf(downloads.open(file()))).toBe('missing_scope');
+    expect(scene.slack.calls).toHaveLength(4);
   });
 
   test('with missing_scope when Slack’s header says so', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { otherPlace } from '../../src/slack/file-response.ts';
 import { mayReceiveToken } from '../../src/slack/slack-client.ts';
 
 test.each([
@@ -33,4 +34,34 @@ test('the sandbox’s own origin gets the token, other ports do not', () => {
 
 test('no other origin gets the token if the API is Slack’s', () => {
   expect(mayReceiveToken('https://api.example/files/F1', 'https://slack.com/api/')).toBe(false);
+});
+
+const from = 'https://files.slack.com/files-pri/T1-F1/x.csv';
+const placeBy = (location: string) => otherPlace({ statusCode: 302, headers: { location } }, from);
+
+test.each([
+  ['https://files-origin.slack.com/files-pri/T1-F1/x.csv', 'https://files-origin.slack.com/files-pri/T1-F1/x.csv'],
+  ['../T1-F2/y.csv?pub=1', 'https://files.slack.com/files-pri/T1-F2/y.csv?pub=1'],
+  ['https://a.slack-edge.com/x?sig=1', 'https://a.slack-edge.com/x?sig=1'],
+])('a file that Slack keeps at %s is asked for there', (location, place) => {
+  expect(placeBy(location)).toBe(place);
+  expect(otherPlace({ statusCode: 200, headers: { location } }, from)).toBeUndefined();
+});
+
+test.each([
+  'https://acme.slack.com/?redir=%2Ffiles-pri%2FT1-F1%2Fx.csv',
+  'http://files-origin.slack.com/x',
+  'http://a.slack-edge.com/x',
+  'https://a.slack-edge.com:8443/x',
+  'https://user@a.slack-edge.com/x',
+  'https://evilslack-edge.com/x',
+  'https://slack-edge.com.evil.example/x',
+  'https://sign-in.example/',
+  'http://[',
+])('a file is not asked for at %s', (location) => {
+  expect(placeBy(location)).toBeUndefined();
+});
+
+test('an address that needs no token gets none', () => {
+  expect(mayReceiveToken('https://a.slack-edge.com/x')).toBe(false);
 });

@@ -17,6 +17,9 @@ import type { ServiceOptions } from './service-options.ts';
 
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 
+/** What may be busy in a call's name. To a call that creates or renames something, the same status is a refusal: its name is taken. */
+const MAY_BE_BUSY = /\{(?:task|file)_id\}/;
+
 /** S3's codes of what passes, whatever the status: those that its own clients retry, and two of its document. */
 const PASSING_STORAGE_CODES =
   /^(?:RequestTimeout(?:Exception)?|Request(?:LimitExceeded|Throttled)|BandwidthLimitExceeded|SlowDown|Throttling(?:Exception)?|PriorRequestNotComplete|TransactionInProgressException|OperationAborted|ConditionalRequestConflict)$/;
@@ -74,7 +77,7 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
       );
     if (status === 404 || status === 410)
       return new AgentNotFoundError(details(`could not find the requested item ${about}.`));
-    if (serviceOptions.busyStatuses.includes(status))
+    if (serviceOptions.busyStatuses.includes(status) && MAY_BE_BUSY.test(context.name))
       return fail('busy', `is busy with this item ${about}. Try again when it has finished.`);
   }
   if (status === 429) return fail('rate_limited', `received too many calls ${about}. Try again later.`);

@@ -122,6 +122,8 @@ export const DEFAULT_RETRY_POLICY = {
   maxDelayMs: 20_000,
 };
 
+/** To a call that creates something: what is in its way may go, and nothing was created. */
+const CONFLICT = 409;
 /** Statuses of what a server cannot do, or of a network that wants a sign-in: a repetition gets the same. */
 const LASTING_STATUSES: readonly unknown[] = [501, 505, 507, 511];
 
@@ -140,20 +142,23 @@ export function retryDelay(
 
 /**
  * Retries a call until it succeeds, fails for good or the policy's limits are reached. Throws the last error with the
- * number of attempts in `attempts`. Without a `maxAttempts` of 1, never pass a call that creates or sends something.
+ * number of attempts in `attempts`. A call that creates or sends something is no such call (`mayRepeat`): of its failures,
+ * only a conflict is retried.
  */
 export function retryCall<T>(
   once: (attempt: number) => Promise<T>,
   policy: RetryPolicy,
   signal: AbortSignal | undefined,
+  mayRepeat = true,
 ): Promise<T> {
   const start = performance.now();
   const pauseAfter = (error: unknown, attempt: number) => {
     if (!(error instanceof AgentError)) return undefined;
     error.attempts = attempt;
-    const { code, status, retryAfterMs } = error;
-    const isTransient = code === 'rate_limited' || code === 'unavailable';
-    if (!isTransient || LASTING_STATUSES.includes(status) || attempt >= policy.maxAttempts) return undefined;
+    const { code, status, retryAfterMs, creates } = error;
+    const isTransient = mayRepeat && (code === 'rate_limited' || code === 'unavailable');
+    const mayPass = isTransient || (status === CONFLICT && creates !== undefined);
+    if (!mayPass || LASTING_STATUSES.includes(status) || attempt >= policy.maxAttempts) return undefined;
     const pauseMs = retryDelay(attempt, retryAfterMs, policy);
     return performance.now() - start + pauseMs > policy.maxTotalMs ? undefined : pauseMs;
   };

@@ -176,8 +176,7 @@ export class ServiceHttp {
       const send = (ends: AbortController, heard?: () => void) => this.#attempt({ ...call, ends, heard });
       return await (method === 'GET' ? withSecondCall(send) : send(new AbortController()));
     };
-    const policy = mayRepeat ? retry : { ...retry, maxAttempts: 1 };
-    return await retryCall(once, policy, outerSignal).catch(async (error: unknown) => {
+    return await retryCall(once, retry, outerSignal, mayRepeat).catch(async (error: unknown) => {
       const isDoubtful = isForbidden(error) && serviceOptions.badKeyStatuses.includes(403);
       throw isDoubtful ? await this.#keyCheck.explain(error, outerSignal) : error;
     });

@@ -121,6 +121,40 @@ describe('a call that creates or sends', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  test('is tried again a few times where something is in its way, and is refused then', async () => {
+    let conflicts = 2;
+    await using server = await localServer((_, response) => {
+      if (conflicts > 0) response.writeHead(409).end('{"detail":"There is one of this name"}');
+      else response.writeHead(201).end(JSON.stringify({ ...task, upload_url: 'https://a.example/b' }));
+      conflicts -= 1;
+    });
+    const client = clientOf(server.origin);
+    const calls = [
+      () => client.createProject({ title: 'P' }),
+      () => client.startTask(newTask),
+      () => client.startUpload({ projectId: 'p', filename: 'f', sizeBytes: 1, mimeType: 'a/b' }),
+    ];
+    for (const call of calls) {
+      conflicts = 2;
+      await call();
+      conflicts = 9;
+      const refusal = { code: 'rejected', outcome: 'refused', attempts: 3, reason: 'There is one of this name' };
+      expect(await failure(call())).toMatchObject(refusal);
+      expect(conflicts).toBe(6);
+    }
+  });
+
+  test('is busy only where it is about a task or a file that is there', async () => {
+    await using server = await localServer((_, response) => response.writeHead(409).end());
+    const client = clientOf(server.origin);
+    const sent = client.sendMessage('t1', { content: 'x' });
+    expect(await failure(sent)).toMatchObject({ code: 'busy', attempts: 1 });
+    expect(await failure(client.partUrls('f', 'u', [1]))).toMatchObject({ code: 'busy', attempts: 1 });
+    const renamed = client.updateProject('p', { title: 'Taken' });
+    expect(await failure(renamed)).toMatchObject({ code: 'rejected', attempts: 1 });
+    expect(server.requests).toHaveLength(3);
+  });
+
   test('may have taken effect when the connection breaks', async () => {
     await using server = await localServer((request) => request.socket.destroy());
     const error = await failure(clientOf(server.origin).sendMessage('t1', { content: 'x' }));

@@ -160,6 +160,27 @@ describe('what is created by calls whose answers cannot be read', () => {
   });
 });
 
+describe('a name that the service has already', () => {
+  const taken = { kind: 'status', status: 409, body: { detail: 'There is one of this name' } } as const;
+
+  test('ends a question that needs a project, and the thread says why', async () => {
+    agent.faults.add({ call: 'POST /projects', fault: taken });
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'in a project of a taken name');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain(strings.messageRejected('There is one of this name'));
+  });
+
+  test('leaves out a file, and the question is answered without it', async () => {
+    agent.faults.add({ call: 'POST /experimental/files', fault: taken });
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'read this file of a taken name', { files: [small] });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('I read 0 files');
+    expect(scene.shown(channel, root)).toContain('There is one of this name');
+  });
+});
+
 describe('a file', () => {
   const passing = (status: number, code: string) =>
     ({ kind: 'status', status, body: `<?xml version="1.0"?><Error><Code>${code}</Code></Error>` }) as const;

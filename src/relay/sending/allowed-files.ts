@@ -1,5 +1,5 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
-import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
+import { AgentError, AgentRejectedError, isBusy } from '../../agent/errors.ts';
 import type { RelayLimits } from '../../limits.ts';
 import { fileType } from '../../render/file-types.ts';
 import { headedList } from '../../render/prompt-frame.ts';
@@ -113,8 +113,8 @@ export type FilePatience = ReturnType<typeof filePatience>;
 
 /**
  * Judges how long one file may fail before its message goes without it: for `badThingMs` if Slack withholds
- * it while other calls succeed. If the service fails at it, for half as long as the `RefusalDoubt` of the
- * turn waits, which would end the turn. What a lost project causes does not count.
+ * it while other calls succeed. If the service fails at it or calls it busy, for half as long as the
+ * `RefusalDoubt` of the turn waits, which would end the turn. What a lost project causes does not count.
  */
 export function filePatience({ refusalMs, badThingMs }: RelayLimits, workspace: WorkspaceClient) {
   const failing = new FailingTime();
@@ -124,6 +124,8 @@ export function filePatience({ refusalMs, badThingMs }: RelayLimits, workspace: 
       const failedMs = await failing.count((at) => workspace.wasThereAfter(at));
       return failedMs < badThingMs ? undefined : 'broken_off';
     }
+    if (isBusy(error))
+      return (await failing.count(() => true)) < badThingMs / 2 ? undefined : 'service_failed';
     if (!(error instanceof AgentError) || !DOUBTED.has(error.code)) return undefined;
     const isOfFile = error.code === 'not_understood' || (await projectExists(agent, projectId));
     if (!isOfFile) return undefined;

@@ -7,6 +7,7 @@ import type { Turn } from '../../store/schema.ts';
 import { isSendInDoubt } from '../../store/threads/turn-phase.ts';
 import type { TaskWork } from '../runtime/deps.ts';
 import { throwIfInterrupted } from '../runtime/lease.ts';
+import type { FailingTime } from '../runtime/retry-and-giving-up.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import type { TurnRow } from '../runtime/turn-row.ts';
 import { once, type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
@@ -27,11 +28,18 @@ export async function lastMessageId(agent: AgentClient, taskId: string): Promise
 }
 
 /** What a send's error means: a TurnEnded if the task is closed or the skill unknown; else the error itself. */
-export async function refusalOf(error: unknown, { agent, taskId, deps, row }: Delivery): Promise<unknown> {
+export async function refusalOf(
+  error: unknown,
+  { agent, taskId, deps, row }: Delivery,
+  busyTime: FailingTime,
+): Promise<unknown> {
   if (isBusy(error)) {
     const { status } = await agent.getTask(taskId);
+    const completedMs = await busyTime.count(() => status === 'completed');
+    const isClosed =
+      status === 'failed' || status === 'cancelled' || completedMs >= deps.settings.badThingMs;
     // A busy task becomes free again.
-    if (status !== 'failed' && status !== 'cancelled') return error;
+    if (!isClosed) return error;
     return new TurnEnded('refused', strings.taskClosed, { cause: error, isTaskClosed: true });
   }
   const skill = row.turn.skill ?? deps.settings.skill;

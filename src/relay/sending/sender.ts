@@ -10,7 +10,7 @@ import { closingAt } from '../access/access-policy.ts';
 import { AccountGone } from '../installations/service-accounts.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
-import { withRetry } from '../runtime/retry-and-giving-up.ts';
+import { FailingTime, withRetry } from '../runtime/retry-and-giving-up.ts';
 import { Interruption, isInterruption, TurnEnded } from '../runtime/turn-exceptions.ts';
 import type { TurnRow } from '../runtime/turn-row.ts';
 import type { FilePatience } from './allowed-files.ts';
@@ -68,6 +68,8 @@ export class Sender {
   /** What the thread has left in this process, each once: a contradictory service causes no loop. */
   readonly #left = new Set<'task' | 'project'>();
   readonly #failingFiles = new Map<string, FilePatience>();
+  /** How long the service has called a task busy that has finished. */
+  readonly #busyTime = new FailingTime();
 
   constructor(work: SendingTurn, known: Known) {
     this.#work = work;
@@ -280,7 +282,7 @@ export class Sender {
     } catch (thrown) {
       this.#isStale = true;
       // This may ask the service; if that fails, its error stands in for `thrown`.
-      const error = await refusalOf(thrown, task);
+      const error = await refusalOf(thrown, task, this.#busyTime);
       const isTaskClosed = error instanceof TurnEnded && error.more.isTaskClosed === true;
       if (isTaskClosed && (await this.#leaveTask(taskId))) throw new Interruption('send_again');
       throw error;

@@ -31,7 +31,7 @@ export const taskForbidden =
 export const noAccount =
   'This workspace has no account at the agent service yet. A workspace admin can set one: open this app under "Apps" and go to its Home tab.';
 export const taskClosed =
-  "This conversation was stopped or failed and can't continue, so I didn't send your message. Press Try again to start a new conversation with it.";
+  "This conversation can't continue at the agent service, so I didn't send your message. Press Try again to start a new conversation with it.";
 export const newConversation =
   "The agent started a new conversation for this message, so it doesn't know what was said earlier in this thread.";
 /** The same, where what was said went along. */

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { textOf } from '../../../sandbox/agent/records.ts';
 import type { Fault } from '../../../sandbox/faults.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
@@ -281,6 +282,36 @@ describe('a service that fails for minutes', async () => {
       expect(shown).toContain(strings.fileMissing({ name, reason: 'service_failed' }));
     expect(shown).toContain(strings.resultsUnavailable);
     expect(shown).not.toContain(strings.waits.service_unreachable);
+  });
+
+  test('a finished task that stays busy is given up, and **Try again** goes on in another', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 2 and no more');
+    await scene.finished(channel, root);
+    const about = scene.taskOf('/slow 2 and no more')?.id ?? '?';
+    scene.agent.faults.add({ call: SEND, about, fault: answer(409) });
+    const next = scene.reply(channel, root, 'one more question');
+    await scene.finished(channel, next);
+    expect(scene.shown(channel, root)).toContain(strings.taskClosed);
+    const { ts } = await scene.messageWithButton(channel, root, 'retry');
+    await scene.slack.click({ person: scene.ada, channel, ts, actionId: 'retry' });
+    const isFirst = ({ messages: [first] }: (typeof scene.agent.tasks)[number]) =>
+      first !== undefined && textOf(first.content).endsWith('one more question');
+    await scene.until('another task has it', () => scene.agent.tasks.filter(isFirst).length === 1);
+  });
+
+  test('a file that is always busy is left out, and the question is answered without it', async () => {
+    scene.agent.faults.add({ call: 'POST /experimental/files/{file_id}/finalize', fault: answer(409) });
+    scene.agent.faults.add({ call: 'GET /experimental/files/{file_id}', fault: answer(409) });
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 2 with a busy file', {
+      files: [{ name: 'a.csv', mime: 'text/csv', bytes: 'a,b' }],
+    });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Second 2 of 2');
+    expect(scene.shown(channel, root)).toContain(
+      strings.fileMissing({ name: 'a.csv', reason: 'service_failed' }),
+    );
   });
 
   test('a reply whose task is gone ends after a minute, and one that alone is gone after ten', async () => {

@@ -278,7 +278,6 @@ export class AgentClient {
     return await this.links.openContent(
       () => this.#http.openStream(`${FILE_PATH}/content`, details),
       async () => (await this.getFile(file_id, options)).sizeBytes,
-      this.#http.baseUrl,
       options.signal,
     );
   }

@@ -52,9 +52,12 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
     (target === 'link' && PASSING_STORAGE_CODES.test(xmlText(text, 'Code') ?? ''));
   const mayPass = status === 429 || isPassing;
   const pauseMs = parseRetryAfter(response.header('retry-after'), response.header('date'));
+  const location = response.header('location') ?? '';
+  // It may be the place of what was created. A gateway's page for a sign-in is mostly elsewhere.
+  const isOwnPlace = URL.parse(location, response.url.href)?.origin === response.url.origin;
   const details = (sentence: string): AgentErrorDetails => ({
-    ...responseDetails(context, response, outcomeOf(status)),
-    creates: status >= 400 ? context.creates : undefined,
+    ...responseDetails(context, response, outcomeOf(status, isOwnPlace)),
+    creates: status >= 400 || isOwnPlace ? context.creates : undefined,
     sentence: `${serverName(target)} ${sentence}${said}`,
     retryAfterMs: mayPass ? pauseMs : undefined,
   });
@@ -62,7 +65,7 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
   const fail = (code: AgentErrorCode, sentence: string) => new AgentError(code, details(sentence));
 
   if (status < 400) {
-    const { origin } = URL.parse(response.header('location') ?? '') ?? {};
+    const { origin } = URL.parse(location) ?? {};
     const redirect = origin === undefined ? 'a redirect' : `a redirect to ${origin}`;
     const sentence = `responded with ${redirect}, which the client does not follow ${about}.`;
     return fail('not_understood', target === 'service' ? `${sentence} Check AGENT_BASE_URL.` : sentence);
@@ -166,9 +169,9 @@ function serverName(target: CallContext['target']): string {
 }
 
 /** A gateway's 5xx or 408 may hide a call that took effect; the service sends 529 and other 4xx before it acts. */
-function outcomeOf(status: number): AgentCallOutcome {
-  if (status === 303 || status === 408 || (status >= 500 && status !== 529)) return 'unknown';
-  return 'refused';
+function outcomeOf(status: number, isOwnPlace: boolean): AgentCallOutcome {
+  const mayHaveMoved = status === 303 || (status === 302 && isOwnPlace);
+  return mayHaveMoved || status === 408 || (status >= 500 && status !== 529) ? 'unknown' : 'refused';
 }
 
 function rejectionSentence(status: number): string {

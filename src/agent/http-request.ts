@@ -28,6 +28,8 @@ export interface HttpRequest {
 
 /** A response. The caller reads `body`, which is never compressed, or destroys it. */
 export interface HttpResponse {
+  /** What was asked for. */
+  readonly url: URL;
   readonly status: number;
   header(name: string): string | undefined;
   readonly body: Readable;
@@ -69,6 +71,7 @@ export async function sendRequest(sending: HttpRequest): Promise<HttpResponse> {
     // Destroying a body early emits an error, which must not go unhandled; a reader still gets its own.
     body.on('error', () => {});
     return {
+      url: sending.url,
       status: statusCode,
       header: (name) => {
         const [value] = [headers[name.toLowerCase()]].flat();

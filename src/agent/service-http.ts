@@ -88,10 +88,6 @@ export class ServiceHttp {
   /** The lists whose left out items were logged: a reply is read again and again. */
   readonly #listsLeftOutOf = new Set<string>();
 
-  get baseUrl(): URL {
-    return this.#options.baseUrl;
-  }
-
   constructor(options: ServiceHttpOptions) {
     this.#options = options;
     this.#keyCheck = new KeyCheck(this, options.gate);

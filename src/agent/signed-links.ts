@@ -127,12 +127,11 @@ export class SignedLinks {
   /**
    * Opens a file's contents: bytes, a redirect to them, or JSON with a link. `ask` asks the service for them, again if a
    * link has expired. Contents that look like a link have the file's size, a link does not. The caller reads or destroys
-   * the `body`. `base` resolves a relative redirect.
+   * the `body`.
    */
   async openContent(
     ask: () => Promise<HttpResponse>,
     sizeBytes: () => Promise<number | null>,
-    base: URL,
     signal?: AbortSignal,
   ): Promise<{ readonly body: Readable }> {
     return await this.renewingOnce(async () => {
@@ -140,7 +139,7 @@ export class SignedLinks {
       const location = response.header('location');
       if (response.status >= 300 && location !== undefined) {
         response.body.destroy();
-        return await this.get(location, signal, base);
+        return await this.get(location, signal, response.url);
       }
       const mayBeLink = MAY_BE_LINK.test(response.header('content-type') ?? '');
       if (!mayBeLink || Number(response.header('content-length')) > MAX_LINK_RESPONSE_BYTES) return response;
@@ -150,7 +149,7 @@ export class SignedLinks {
       const link = firstTextAt(parseJson(head.toString('utf8')), fileContentUrlFields);
       if (link === null || head.length === (await sizeBytes())) return { body };
       body.destroy();
-      return await this.get(link, signal);
+      return await this.get(link, signal, response.url);
     });
   }
 

@@ -42,6 +42,7 @@ describe('errorText', () => {
   ])('is not in what the log gets of an error: %s', async (body) => {
     for (const status of [303, 400, 403, 404, 409, 422, 429, 500]) {
       const response = {
+        url: new URL('https://service.example/x'),
         status,
         header: () => undefined,
         body: Readable.from([Buffer.from(body)]),

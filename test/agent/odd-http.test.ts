@@ -255,6 +255,30 @@ test('nothing is created where a gateway asks for a sign-in instead', async () =
   await expect(failing).rejects.toMatchObject({ code: 'not_understood', createdUnread: undefined });
 });
 
+test('what is created may be where a redirect of the service leads', async () => {
+  for (const status of [302, 303])
+    for (const place of ['/v1/projects/p', 'p', 'own']) {
+      await using server = await localServer((_, response) => {
+        const location = place === 'own' ? `${server.origin}/v1/projects/p` : place;
+        response.writeHead(status, { location }).end();
+      });
+      const client = clientOf(server.origin);
+      const unread = { createdUnread: 'POST /projects', code: 'not_understood', outcome: 'unknown' };
+      await expect(client.createProject({ title: 'P' })).rejects.toMatchObject(unread);
+      const sending = client.sendMessage('t1', { content: 'x' });
+      await expect(sending).rejects.toMatchObject({ code: 'not_understood', outcome: 'unknown' });
+      expect(server.requests).toHaveLength(2);
+    }
+});
+
+test.each([301, 307, 308])('a redirect by %i has no effect, wherever it leads', async (status) => {
+  await using server = await localServer((_, response) => {
+    response.writeHead(status, { location: '/v1/projects/' }).end();
+  });
+  const failing = clientOf(server.origin).createProject({ title: 'P' });
+  await expect(failing).rejects.toMatchObject({ outcome: 'refused', createdUnread: undefined });
+});
+
 describe('a response of which undici reads not even the head', () => {
   const length = `content-length: ${json.length}\r\n`;
   test.each([
@@ -444,6 +468,16 @@ describe('a link that leads elsewhere', () => {
 });
 
 describe("a file's contents", () => {
+  test('may be at a place relative to where they were asked for', async () => {
+    await using server = await localServer((request, response) => {
+      if (request.url?.endsWith('/content') === true) response.writeHead(302, { location: '../stored/f' });
+      else if (request.url === '/v1/experimental/files/stored/f') response.write('a,b\n1,2\n');
+      response.end();
+    });
+    const { body } = await clientOf(server.origin).openFileContent('f');
+    expect(String(Buffer.concat(await body.toArray()))).toBe('a,b\n1,2\n');
+  });
+
   test.each(['application/json', 'text/html', 'text/plain', undefined])(
     'may be a link in a response of type %s',
     async (type) => {

@@ -114,15 +114,29 @@ describe('what is created by calls whose answers cannot be read', () => {
     return { channel, projectsForEach: (agent.projects.length - projects) / roots.length };
   }
 
-  test('is one more project at most, and each thread says what to do', async () => {
-    agent.behaviour.misbehaviour = (call) =>
-      call === 'POST /projects' ? { kind: 'body', body: '{"id":' } : undefined;
+  const redirect = { kind: 'body', body: '', status: 302, headers: { location: '/made' } } as const;
+
+  test.each([
+    ['half a body', { kind: 'body', body: '{"id":' } as const],
+    ['a redirect', redirect],
+  ])('is one more project at most after %s, and each thread says what to do', async (_, misbehaviour) => {
+    agent.behaviour.misbehaviour = (call) => (call === 'POST /projects' ? misbehaviour : undefined);
     const { channel, projectsForEach } = await askUnread();
     expect(projectsForEach).toBeLessThanOrEqual(2);
     agent.behaviour.misbehaviour = null;
     const later = scene.ask(channel, 'a third');
     await scene.finished(channel, later);
     expect(scene.shown(channel, later)).toContain('I read 0 files');
+  });
+
+  test('is a message that is found in its task after a redirect', async () => {
+    const send = 'POST /experimental/tasks/{task_id}/messages';
+    agent.behaviour.misbehaviour = (call) => (call === send ? redirect : undefined);
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'sent and redirected');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('I read 0 files');
+    expect(scene.sentToAgent('sent and redirected').texts).toHaveLength(1);
   });
 
   test.each([

@@ -44,6 +44,7 @@ import { SignedLinks } from './signed-links.ts';
 import { OPERATOR_UPLOAD_MEMORY_BYTES, UploadMemory } from './upload-parts.ts';
 
 const PROJECTS_PATH = '/projects';
+const PROJECT_PATH = `${PROJECTS_PATH}/{project_id}`;
 const TASKS_PATH = '/experimental/tasks';
 const TASK_PATH = `${TASKS_PATH}/{task_id}`;
 const MESSAGE_PATH = `${TASK_PATH}/messages/{message_id}`;
@@ -124,17 +125,17 @@ export class AgentClient {
   /** Changes only the given fields; '' clears one. */
   async updateProject(
     project_id: string,
-    fields: { readonly title?: string | undefined; readonly description?: string | undefined },
+    { title, description }: { readonly title?: string | undefined; readonly description?: string | undefined },
     options: AgentCallOptions = {},
-  ): Promise<schemas.Project> {
-    const { title, description } = fields;
+  ): Promise<void> {
     const details = { ids: { project_id }, body: { title, description }, ...options };
-    return await this.#http.call('PUT', `${PROJECTS_PATH}/{project_id}`, schemas.projectSchema, details);
+    await this.#http.call('PUT', PROJECT_PATH, schemas.doneSchema, details);
   }
 
   /** A project with its texts. No call only reads one: this changes none of its fields, but its time of change. */
-  async readProject(projectId: string, options: AgentCallOptions = {}): Promise<schemas.Project> {
-    return await this.updateProject(projectId, {}, options);
+  async readProject(project_id: string, options: AgentCallOptions = {}): Promise<schemas.Project> {
+    const details = { ids: { project_id }, body: {}, ...options };
+    return await this.#http.call('PUT', PROJECT_PATH, schemas.projectSchema, details);
   }
 
   /** Throws AgentNotFoundError if the service does not know the project. Reading it would change it: its tasks are listed. */

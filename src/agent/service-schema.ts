@@ -184,7 +184,7 @@ export const resultFileSchema = record({
 
 export type ResultFile = z.output<typeof resultFileSchema>;
 
-/** The response to a cancel or a deletion, which may be empty. A page of a gateway is none. */
+/** The response to a change, a cancel or a deletion, which may be empty. A page of a gateway is none. */
 export const doneSchema = z.looseObject({}).nullable();
 
 export const partUrlsSchema = z
@@ -197,7 +197,8 @@ export const partUrlsSchema = z
 /** The envelope that all lists share. A schema is compiled at its first use, so each list has one. */
 function listSchema<Item extends z.ZodType>(item: Item) {
   return record({
-    data: countedListOf(item),
+    // Some languages write so a list that nothing was added to.
+    data: z.preprocess((data) => (data === null ? [] : data), countedListOf(item)),
     has_more: z
       .union([z.boolean(), z.number(), z.string()])
       .transform((more) => /^(?:true|1)$/i.test(String(more)))

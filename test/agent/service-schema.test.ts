@@ -212,13 +212,20 @@ describe.each(responses)('the $name', ({ name, schema, whole }) => {
   });
 
   test.each(Object.keys(whole))('is refused without its %s, where that is essential', (field) => {
-    const without = [MISSING, null, 0.5, true].map((value) => withField(whole, [field, value]));
+    // A list may be null: it is empty then.
+    const none = field === 'data' ? [MISSING] : [MISSING, null];
+    const without = [...none, 0.5, true].map((value) => withField(whole, [field, value]));
     const isRefused = without.map((wire) => !schema.safeParse(wire).success);
     expect(isRefused).toEqual(without.map(() => essential.includes(field)));
   });
 });
 
 describe('a list', () => {
+  test('is empty where it is null', () => {
+    for (const schema of [messageListSchema, taskListSchema, resultListSchema])
+      expect(schema.parse({ data: null })).toMatchObject({ items: [], leftOut: 0, hasMore: false });
+  });
+
   test('leaves out the items that cannot be read, and counts them', () => {
     const bad = fc.constantFrom<unknown>(
       null,

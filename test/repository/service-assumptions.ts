@@ -125,7 +125,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   },
   {
     point: 'status of a busy task',
-    assumedAs: 'the message waits',
+    assumedAs: 'the message waits; to what creates or renames something, a refusal after a few tries',
     confidence: 'unknown',
     settings: ['busyStatuses'],
   },

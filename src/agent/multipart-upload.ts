@@ -116,7 +116,7 @@ export class MultipartUpload {
       sizeBytes: piece.length,
       signal: this.#signal,
     });
-    if (etag !== undefined && etag.length <= MAX_ETAG_LENGTH) return etag;
+    if (etag && etag.length <= MAX_ETAG_LENGTH) return etag;
     throw new AgentError('not_understood', {
       sentence: `The agent service's file storage returned no usable ETag for part ${number}. Upload the file again.`,
       outcome: 'unknown',

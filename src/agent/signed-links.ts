@@ -105,7 +105,7 @@ export class SignedLinks {
     let { headers } = request;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
       const url = this.#resolve(context, to, from);
-      const { authorization: _, ...others } = headers;
+      const { authorization: _credential, host: _host, ...others } = headers;
       if (hop > 0 && url.origin !== from?.origin) headers = others;
       const once = (attempt: number) => this.#attempt(context, url, { ...request, headers }, attempt);
       const response = await retryCall(once, this.#options.retry, request.signal);

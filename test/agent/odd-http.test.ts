@@ -37,8 +37,10 @@ async function rawServer(answer: (socket: Socket) => unknown) {
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
+  const origin = `http://127.0.0.1:${address.port}`;
   return {
-    client: clientOf(`http://127.0.0.1:${address.port}`, { timeouts: { requestMs: 20_000 } }),
+    origin,
+    client: clientOf(origin, { timeouts: { requestMs: 20_000 } }),
     requests,
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy();
@@ -170,6 +172,27 @@ test('a refusal that comes before all of a large request is told', async () => {
   });
   const failing = server.client.sendMessage('t1', { content: 'a'.repeat(4_000_000) });
   await expect(failing).rejects.toMatchObject({ status: 413, reason: 'Too much text' });
+});
+
+test.each([
+  ['goes on reading', (socket: Socket, answer: string) => socket.end(answer)],
+  ['hangs up', (socket: Socket, answer: string) => socket.write(answer, () => socket.destroy())],
+])('a refusal that comes before all of an upload is told, where the storage %s', async (_, refuse) => {
+  await using server = await rawServer((socket) => {
+    const body = '<Error><Code>EntityTooLarge</Code></Error>';
+    const head = `HTTP/1.1 413 Too Large\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n`;
+    refuse(socket, head + body);
+  });
+  const piece = Buffer.alloc(1_000_000);
+  for (let tries = 0; tries < 20; tries += 1) {
+    const failing = server.client.links.put({
+      ...{ name: 'upload link', method: 'PUT', url: `${server.origin}/file`, headers: {}, signal: undefined },
+      body: () => Readable.from(Array(40).fill(piece), { objectMode: false }),
+      sizeBytes: 40 * piece.length,
+    });
+    await expect(failing).rejects.toMatchObject({ status: 413, reason: 'EntityTooLarge' });
+    expect(server.requests).toHaveLength(tries + 1);
+  }
 });
 
 test('a response without a body is none where one is expected, and is enough where not', async () => {
@@ -384,13 +407,13 @@ describe('a link that leads elsewhere', () => {
   const upload = {
     name: 'upload link',
     method: 'PUT',
-    headers: { authorization: 'Bearer of the storage', 'x-kind': 'block' },
+    headers: { authorization: 'Bearer of the storage', host: 'bucket.example', 'x-kind': 'block' },
     body: () => Readable.from([Buffer.from('bytes')]),
     sizeBytes: 5,
     signal: undefined,
   } as const;
 
-  test.each([307, 308])('by status %i takes credentials to no other host', async (status) => {
+  test.each([307, 308])('by status %i takes credentials and a host to no other host', async (status) => {
     await using server = await localServer((request, response) => {
       const next = { '/': '/same', '/same': `${server.origin.replace('127.0.0.1', 'localhost')}/other` };
       const location = Object.entries(next).find(([path]) => path === request.url)?.[1];
@@ -401,12 +424,13 @@ describe('a link that leads elsewhere', () => {
     });
     const client = clientOf(server.origin, { allowedHosts: ['127.0.0.1', 'localhost'] });
     expect(await client.links.put({ ...upload, url: `${server.origin}/` })).toBe('"1"');
-    const sent = server.requests.map(({ headers }) => [headers.authorization, headers['x-kind']]);
+    const sent = server.requests.map(({ headers }) => [headers.authorization, headers.host]);
     expect(sent).toEqual([
-      ['Bearer of the storage', 'block'],
-      ['Bearer of the storage', 'block'],
-      [undefined, 'block'],
+      ['Bearer of the storage', 'bucket.example'],
+      ['Bearer of the storage', 'bucket.example'],
+      [undefined, new URL(server.origin.replace('127.0.0.1', 'localhost')).host],
     ]);
+    expect(server.requests.map(({ headers }) => headers['x-kind'])).toEqual(['block', 'block', 'block']);
   });
 
   test('may name its file in bare UTF-8', async () => {

@@ -18,6 +18,8 @@ interface Storage {
   readonly put?: (part: number, attempt: number) => number | Promise<number>;
   /** S3's code in the body of an error. */
   readonly code?: string;
+  /** In place of one for each part and attempt. */
+  readonly etag?: string;
   readonly finalize?: (attempt: number) => number;
 }
 
@@ -40,6 +42,7 @@ async function storage({
   partBytes,
   put = () => 200,
   code = 'No',
+  etag,
   finalize = () => 200,
 }: Storage): Promise<Stored> {
   const attempts = new Map<number, number>();
@@ -66,7 +69,7 @@ async function storage({
       const status = await put(number, attempt);
       if (status === 200) stored.parts.set(number, body);
       const location = status >= 300 && status < 400 ? { location: `/part/${number}?moved=1` } : {};
-      response.writeHead(status, { etag: `"e${number}-${attempt}"`, ...location });
+      response.writeHead(status, { etag: etag ?? `"e${number}-${attempt}"`, ...location });
       response.end(`<Error><Code>${code}</Code></Error>`);
     } else if (request.url?.endsWith('/finalize') === true) {
       stored.finalized.push(JSON.parse(body.toString()));
@@ -282,6 +285,12 @@ describe('an upload in parts', () => {
     const failing = uploadFile(stored.client, again);
     await expect(failing).rejects.toMatchObject({ code: 'rejected', status: 403, reason: 'No' });
     expect(stored.asked).toEqual([[1, 2, 3, 4], [2], [1, 2, 3, 4], [2]]);
+    expect(stored.finalized).toEqual([]);
+  });
+
+  test('is not finalized where the storage names no ETag', async () => {
+    await using stored = await storage({ partBytes: 30, etag: '' });
+    await expect(uploadFile(stored.client, again)).rejects.toThrow(/no usable ETag for part \d/);
     expect(stored.finalized).toEqual([]);
   });
 

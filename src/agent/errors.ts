@@ -17,7 +17,7 @@ export type AgentErrorCode =
   | 'rate_limited'
   /** 5xx, a broken connection or a timeout. */
   | 'unavailable'
-  /** A response that is not JSON or not of the documented shape, or a redirect that the client does not follow. */
+  /** A response that is not JSON or not of the documented shape, or a redirect or link that the client does not follow. */
   | 'not_understood'
   /** The lease on the thread ended, so another process may have taken the thread. */
   | 'lease_lost'

@@ -155,14 +155,15 @@ export class SignedLinks {
 
   /** The link if it may be passed on (by https to a public host, or to an allowed one); otherwise null. */
   allowed(link: string | null): string | null {
-    const url = link ? URL.parse(link) : null;
-    if (url !== null && mayReach(url, this.#options.allowedHosts)) return link;
-    if (link)
-      this.#options.log?.warn(
-        { host: url?.host },
-        'a result has no link: its link leads to a host that is not allowed',
-      );
-    return null;
+    return link && this.#isAllowed(URL.parse(link)) ? link : null;
+  }
+
+  /** Whether a link may be used. The log names the host of one that may not: nobody else can allow it. */
+  #isAllowed(url: URL | null): url is URL {
+    if (url !== null && mayReach(url, this.#options.allowedHosts)) return true;
+    const why = 'a link of the agent service leads to a host that is not allowed; see PRIVATE_HOSTS';
+    this.#options.log?.warn({ protocol: url?.protocol, host: url?.host }, why);
+    return false;
   }
 
   /** One attempt; returns a 2xx or a redirect. */
@@ -196,14 +197,13 @@ export class SignedLinks {
 
   #resolve(context: CallContext, link: string, base: URL | undefined): URL {
     const url = URL.parse(link, base?.href);
-    if (url !== null && mayReach(url, this.#options.allowedHosts)) return url;
-    throw new AgentRejectedError({
+    if (this.#isAllowed(url)) return url;
+    throw new AgentError('not_understood', {
       sentence:
         `A link of the agent service leads to a host that is not allowed (${context.name}` +
         `${url === null ? '' : `, ${url.protocol}//${url.host}`}). ` +
         'Links must be https to a public host. To allow another host, add it to PRIVATE_HOSTS.',
       outcome: 'not_sent',
-      reason: '',
     });
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import type { AgentClient } from '../../src/agent/agent-client.ts';
 import type { ResumableUpload, UploadedPart } from '../../src/agent/request-bodies.ts';
@@ -479,10 +480,15 @@ describe('a signed link', () => {
     'file:///etc/passwd',
     'nonsense',
   ])('to %s is not used', async (link) => {
-    const client = clientOf('https://service.example');
+    const lines: string[] = [];
+    const log = pino({}, { write: (line: string) => void lines.push(line) });
+    const client = clientOf('https://service.example', { log });
     const failing = client.links.get(link);
-    await expect(failing).rejects.toMatchObject({ code: 'rejected', outcome: 'not_sent' });
+    await expect(failing).rejects.toMatchObject({ code: 'not_understood', outcome: 'not_sent' });
     await client.close();
+    // Who operates the app allows the host.
+    expect(lines).toEqual([expect.stringMatching(/is not allowed; see PRIVATE_HOSTS/)]);
+    expect(lines.join('')).toContain(URL.parse(link)?.host ?? 'host');
   });
 
   test('may not redirect to a private host, and reaches allowed hosts without the key', async () => {
@@ -497,7 +503,7 @@ describe('a signed link', () => {
     expect(String(await body.toArray())).toBe('bytes');
     expect(target.requests[0]?.headers.authorization).toBeUndefined();
     await expect(client.openFileContent('f')).rejects.toMatchObject({
-      code: 'rejected',
+      code: 'not_understood',
       outcome: 'not_sent',
     });
     await client.close();

@@ -218,6 +218,20 @@ describe('a file', () => {
     },
   );
 
+  test('whose link leads where nobody may go is left out at once, and is not called refused', async () => {
+    agent.behaviour.misbehaviour = (call) =>
+      call === 'POST /experimental/files'
+        ? { kind: 'body', body: { id: 'file_1', upload_url: 'http://10.0.0.1/bucket/a' } }
+        : undefined;
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'read this from elsewhere', { files: [small] });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('I read 0 files');
+    expect(scene.shown(channel, root)).toContain(
+      strings.fileMissing({ name: small.name, reason: 'service_failed' }),
+    );
+  });
+
   test('is attached with a weak ETag', async () => {
     agent.behaviour.etag = 'weak';
     const channel = scene.channel();

@@ -71,8 +71,10 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
     return fail('not_understood', target === 'service' ? `${sentence} Check AGENT_BASE_URL.` : sentence);
   }
   if (target === 'service') {
-    if (status === 403 && context.isTrial !== true)
-      return new AgentRejectedError({ ...details(`refused this call ${about}.`), reason }, 'forbidden');
+    if (status === 403 && context.isTrial !== true) {
+      const kind = markupReason(text) === undefined ? 'forbidden' : 'blocked';
+      return new AgentRejectedError({ ...details(`refused this call ${about}.`), reason }, kind);
+    }
     if (serviceOptions.badKeyStatuses.includes(status))
       return fail(
         'bad_key',

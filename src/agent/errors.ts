@@ -95,8 +95,11 @@ export async function undefinedIfNotFound<T>(call: () => Promise<T>): Promise<T 
 /** Any other 4xx: the service rejects this request. */
 export class AgentRejectedError extends AgentError {
   readonly #reason: string;
-  /** `forbidden`: 403, although the key is valid; `expired_link`: another link can be asked for. */
-  readonly kind: 'forbidden' | 'expired_link' | undefined;
+  /**
+   * `forbidden`: 403, although the key is valid. `blocked`: the same with a gateway's page, as for what looks like an attack.
+   * `expired_link`: another link can be asked for.
+   */
+  readonly kind: 'forbidden' | 'blocked' | 'expired_link' | undefined;
 
   constructor(details: AgentErrorDetails & { readonly reason: string }, kind?: AgentRejectedError['kind']) {
     super('rejected', details);

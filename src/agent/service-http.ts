@@ -13,7 +13,7 @@ import {
   unreadableResponseError,
   unreadCreationError,
 } from './error-mapping.ts';
-import { AgentError, isForbidden } from './errors.ts';
+import { AgentError, AgentRejectedError } from './errors.ts';
 import { expectKeyRefusal, KeyCheck, NO_TASK_ID } from './forbidden-or-bad-key.ts';
 import {
   BrokenRequestError,
@@ -173,8 +173,8 @@ export class ServiceHttp {
       return await (method === 'GET' ? withSecondCall(send) : send(new AbortController()));
     };
     return await retryCall(once, retry, outerSignal, mayRepeat).catch(async (error: unknown) => {
-      const isDoubtful = isForbidden(error) && serviceOptions.badKeyStatuses.includes(403);
-      throw isDoubtful ? await this.#keyCheck.explain(error, outerSignal) : error;
+      const isAboutKey = error instanceof AgentRejectedError && error.status === 403;
+      throw isAboutKey && serviceOptions.badKeyStatuses.includes(403) ? await this.#keyCheck.explain(error, outerSignal) : error;
     });
   }
 

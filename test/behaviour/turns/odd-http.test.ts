@@ -174,6 +174,33 @@ describe('what is created by calls whose answers cannot be read', () => {
   });
 });
 
+describe('a message that is forbidden', () => {
+  const page = '<html><head><title>Blocked by the firewall</title></head></html>';
+
+  test.for(['POST /experimental/tasks', 'POST /experimental/tasks/{task_id}/messages'])(
+    'by the page of a gateway, for what %s says, is told with its reason',
+    async (call) => {
+      const about = `drop table genes ${call.length}`;
+      agent.faults.add({ call, about, fault: { kind: 'status', status: 403, body: page } });
+      const channel = scene.channel();
+      const root = scene.ask(channel, `what does '; ${about} do`);
+      await scene.finished(channel, root);
+      expect(scene.shown(channel, root)).toContain(strings.messageRejected('Blocked by the firewall'));
+    },
+  );
+
+  test('by the service, because its task is, is told as that', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'before it is forbidden');
+    await scene.finished(channel, root);
+    const about = scene.taskOf('before it is forbidden')?.id ?? '?';
+    agent.faults.add({ call: /task_id/, about, fault: { kind: 'status', status: 403 } });
+    const next = scene.reply(channel, root, 'and once it is');
+    await scene.finished(channel, next);
+    expect(scene.shown(channel, root)).toContain(strings.taskForbidden);
+  });
+});
+
 describe('a name that the service has already', () => {
   const taken = { kind: 'status', status: 409, body: { detail: 'There is one of this name' } } as const;
 

@@ -43,7 +43,9 @@ export function decodeBody(
   const description = `${headers['content-type']} ${headers['content-disposition']}`;
   const isNamedSo = name !== undefined && COMPRESSED_PATH.test(name);
   const isCompressed = isNamedSo || isOfItsSize || COMPRESSED_FILE.test(description);
-  if (isCompressed || decoders.length === 0) return { body, wasCompressed: false };
+  // Google's storage unpacks a file for who asks for it as it is.
+  const wasUnpacked = /\bgzip\b/.test(String(headers['x-goog-stored-content-encoding']));
+  if (isCompressed || decoders.length === 0) return { body, wasCompressed: wasUnpacked && !isCompressed };
   let decoded = body;
   // If one breaks or is destroyed, all are.
   for (const decoder of decoders.reverse()) decoded = pipeline(decoded, acceptingNothing(decoder()), ignored);

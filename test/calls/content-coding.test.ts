@@ -62,6 +62,14 @@ describe('a body', () => {
       expect((await read(file, 'gzip', undefined, {}, path)).bytes).toEqual(text);
   });
 
+  test('that Google keeps compressed, and sends unpacked, may have another length than is listed', async () => {
+    const kept = (coding: string, path?: string) =>
+      read(text, undefined, 9, { 'x-goog-stored-content-encoding': coding }, path);
+    expect(await kept('gzip')).toEqual({ bytes: text, wasCompressed: true });
+    expect(await kept('identity')).toEqual({ bytes: text, wasCompressed: false });
+    expect(await kept('gzip', '/bucket/genes.csv.gz')).toEqual({ bytes: text, wasCompressed: false });
+  });
+
   test.each(['gzip', 'deflate', 'br', 'zstd'])('without a byte is read as %s, too', async (coding) => {
     expect((await read(Buffer.alloc(0), coding)).bytes).toHaveLength(0);
   });

@@ -78,7 +78,9 @@ export function createOAuthPages(
         beforeInstallation: async (_options, request, response) => {
           const state = URL.parse(request.url ?? '', publicUrl)?.searchParams.get('state') ?? '';
           if (await deps.markStateUsed(createHash('sha256').update(state).digest('base64url'))) return true;
-          refuse(response, `This link was already used, or has expired. ${START_AGAIN}`);
+          // As when somebody loads the page of a success again.
+          const next = `If you have just installed Taskthread, it is ready. If not: ${START_AGAIN}`;
+          sendPage(response, 400, 'This link was already used, or has expired', next);
           return false;
         },
         success: (installation, _options, _request, response) => showSuccess(installation, response),

@@ -71,7 +71,9 @@ describe('installing the app', () => {
     for (const refused of await Promise.all(tries)) expect(refused.status).toBe(400);
     const { back: good, cookie: its } = await tenants.install('T1');
     const again = await tenants.fetch(at({ code: code(), state: good.searchParams.get('state') ?? '' }), its);
-    expect([again.status, await again.text()]).toEqual([400, expect.stringContaining('already used')]);
+    const used = await again.text();
+    expect([again.status, used]).toEqual([400, expect.stringContaining('already used')]);
+    expect(used).not.toContain('is not installed');
     expect(await store().installations.get('T2')).toBeUndefined();
   });
 

@@ -35,9 +35,8 @@ export async function refusalOf(
 ): Promise<unknown> {
   if (isBusy(error)) {
     const { status } = await agent.getTask(taskId);
-    const completedMs = await busyTime.count(() => status === 'completed');
-    const isClosed =
-      status === 'failed' || status === 'cancelled' || completedMs >= deps.settings.badThingMs;
+    const restsMs = await busyTime.count(() => status !== 'running');
+    const isClosed = status === 'failed' || status === 'cancelled' || restsMs >= deps.settings.badThingMs;
     // A busy task becomes free again.
     if (!isClosed) return error;
     return new TurnEnded('refused', strings.taskClosed, { cause: error, isTaskClosed: true });

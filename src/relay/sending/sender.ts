@@ -68,7 +68,7 @@ export class Sender {
   /** What the thread has left in this process, each once: a contradictory service causes no loop. */
   readonly #left = new Set<'task' | 'project'>();
   readonly #failingFiles = new Map<string, FilePatience>();
-  /** How long the service has called a task busy that has finished. */
+  /** How long the service has called a task busy that does not run. */
   readonly #busyTime = new FailingTime();
 
   constructor(work: SendingTurn, known: Known) {

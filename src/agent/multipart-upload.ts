@@ -6,7 +6,8 @@ import type { AgentUploadRequest, ResumableUpload } from './request-bodies.ts';
 import { MEBIBYTE, type ServiceOptions } from './service-options.ts';
 import { openSource, type PartBuffer, PartReader } from './upload-parts.ts';
 
-const DEFAULT_CONCURRENCY = 4;
+/** Parts sent at the same time. Uses the memory of one part more. */
+const CONCURRENCY = 4;
 /** Bytes written to the connection at once: small enough that a slow connection does not look idle. */
 const SLICE_BYTES = 1024 * 1024;
 const MAX_ETAG_LENGTH = 1024;
@@ -20,7 +21,6 @@ export class MultipartUpload {
   readonly #request: AgentUploadRequest;
   readonly #upload: MultipartState;
   readonly #parts: readonly Part[];
-  readonly #concurrency: number;
   readonly #etags: Map<number, string>;
   /** Aborted with the first failure, which ends all other parts. */
   readonly #failure = new AbortController();
@@ -30,7 +30,6 @@ export class MultipartUpload {
   constructor(client: AgentClient, request: AgentUploadRequest, upload: MultipartState) {
     this.#client = client;
     this.#request = request;
-    this.#concurrency = request.concurrency ?? DEFAULT_CONCURRENCY;
     const { serviceOptions, uploadMemory } = client;
     const plan = planParts(request.sizeBytes, upload.partBytes, serviceOptions, uploadMemory.maxPartBytes);
     this.#parts = plan.parts;
@@ -68,12 +67,12 @@ export class MultipartUpload {
     if (this.#failure.signal.aborted) throw this.#failure.signal.reason;
   }
 
-  /** Reads a part and starts sending it when fewer than `concurrency` are in progress. Does not wait for its end. */
+  /** Reads a part and starts sending it when fewer than `CONCURRENCY` are in progress. Does not wait for its end. */
   async #startPart({ number, size }: Part, reader: PartReader, inProgress: Set<Promise<void>>) {
     const buffer = await this.#client.uploadMemory.acquire(size, this.#signal);
     try {
       await reader.fill(buffer.bytes);
-      while (inProgress.size >= this.#concurrency) await Promise.race(inProgress);
+      while (inProgress.size >= CONCURRENCY) await Promise.race(inProgress);
       const url = await this.#urlOf(number);
       this.#signal.throwIfAborted();
       const sending = this.#sendPart(number, url, buffer)
@@ -127,7 +126,7 @@ export class MultipartUpload {
   async #urlOf(number: number): Promise<string> {
     if (!this.#urls.has(number)) {
       const missing = this.#parts.filter((part) => part.number >= number && this.#isMissing(part));
-      const batch = missing.slice(0, 2 * this.#concurrency).map((part) => part.number);
+      const batch = missing.slice(0, 2 * CONCURRENCY).map((part) => part.number);
       for (const [part, url] of await this.#requestUrls(batch)) this.#urls.set(part, url);
     }
     return this.#requireUrl(this.#urls, number);

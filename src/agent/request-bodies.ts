@@ -64,8 +64,6 @@ export interface AgentUploadRequest extends NewFile {
   readonly onFinalize?: (() => void | Promise<void>) | undefined;
   /** Resumes an upload; finished parts are not sent again. If the service no longer knows the upload, it is restarted. */
   readonly resume?: ResumableUpload | undefined;
-  /** Parts sent at the same time, 4 by default. Uses the memory of one part more. */
-  readonly concurrency?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -16,7 +16,10 @@ export async function uploadFile(client: AgentClient, request: AgentUploadReques
   try {
     return (await resume(client, request)) ?? (await finalize(client, request, await send(client, request)));
   } catch (error) {
-    if (request.signal?.aborted === true && !(error instanceof AgentError)) throw uploadAborted(error);
+    if (request.signal?.aborted === true && !(error instanceof AgentError)) {
+      const sentence = 'The upload was stopped, and the file was not finalized.';
+      throw new AgentError('aborted', { sentence, outcome: 'unknown', cause: error });
+    }
     const isOfSource = error instanceof BrokenRequestError && error.kind === 'unread_body';
     throw isOfSource ? error.cause : error;
   }
@@ -122,12 +125,4 @@ async function finalize(
     });
   }
   return await getFile();
-}
-
-function uploadAborted(cause: unknown): AgentError {
-  return new AgentError('aborted', {
-    sentence: 'The upload was stopped, and the file was not finalized.',
-    outcome: 'unknown',
-    cause,
-  });
 }

@@ -161,10 +161,7 @@ function showFailure(error: Error, url: string, response: ServerResponse): void 
     URL.parse(url, 'http://localhost')?.searchParams.get('error') ??
     ('code' in error ? String(error.code) : '');
   const reason = Object.hasOwn(reasons, code) ? reasons[code] : undefined;
-  refuse(response, reason ?? `Slack did not complete the installation. ${START_AGAIN}`);
-}
-
-function refuse(response: ServerResponse, why: string): void {
+  const why = reason ?? `Slack did not complete the installation. ${START_AGAIN}`;
   sendPage(response, 400, 'Taskthread is not installed', why);
 }
 

@@ -9,8 +9,11 @@ import { AgentClient } from '../../src/agent/agent-client.ts';
 import type { AgentUploadRequest, ResumableUpload } from '../../src/agent/request-bodies.ts';
 import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
 import { uploadFile } from '../../src/agent/upload-file.ts';
+import { UploadMemory } from '../../src/agent/upload-parts.ts';
 
 const mebibyte = 1024 * 1024;
+/** Memory for a single part at a time. */
+const oneByOne = () => new UploadMemory(1);
 let folder: string;
 let s3: S3;
 let service: AgentService;
@@ -32,9 +35,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function start(options: Parameters<typeof startAgentService>[0]): Promise<void> {
+async function start(
+  options: Parameters<typeof startAgentService>[0],
+  uploadMemory?: UploadMemory,
+): Promise<void> {
   service = await startAgentService(options);
   client = new AgentClient({
+    ...(uploadMemory && { uploadMemory }),
     baseUrl: service.url,
     allowedHosts: ['127.0.0.1'],
     apiKey: service.apiKey,
@@ -97,13 +104,13 @@ describe('an upload to S3', () => {
   );
 
   test('resumes where another process stopped', async () => {
-    await start({ storage: { s3 }, behaviour: { partSize: 5 * mebibyte, multipartThreshold: mebibyte } });
+    const behaviour = { partSize: 5 * mebibyte, multipartThreshold: mebibyte };
+    await start({ storage: { s3 }, behaviour }, oneByOne());
     const bytes = randomBytes(5 * mebibyte + 17);
     const stop = new AbortController();
     let record: ResumableUpload | undefined;
     const first = uploadFile(client, {
       ...request(bytes),
-      concurrency: 1,
       signal: stop.signal,
       onStart: (begun) => {
         record = begun;
@@ -131,11 +138,10 @@ describe('an upload to a storage with links of its own', () => {
   test('requests expired links again', async () => {
     let clock = Date.now();
     const dialect = { partSize: 20, minPartSize: 1, multipartThreshold: 10, uploadLinkMs: 1000 };
-    await start({ now: () => clock, behaviour: dialect });
+    await start({ now: () => clock, behaviour: dialect }, oneByOne());
     const bytes = randomBytes(101);
     await uploadFile(client, {
       ...request(bytes),
-      concurrency: 1,
       onPart: ({ number }) => {
         if (number === 1) clock += 5000;
       },

@@ -11,7 +11,7 @@ const UNSENT = [
   start(strings.messageRejected('')),
   strings.projectNotFound,
   start(strings.projectForbidden('')),
-  strings.newProjectForbidden,
+  start(strings.newProjectRefused('')),
   strings.taskForbidden,
   strings.taskClosed,
 ];

@@ -183,12 +183,16 @@ test.each([
     const head = `HTTP/1.1 413 Too Large\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n`;
     refuse(socket, head + body);
   });
-  const piece = Buffer.alloc(1_000_000);
+  const pieces = Array.from({ length: 40 }, () => Buffer.alloc(1_000_000));
   for (let tries = 0; tries < 20; tries += 1) {
     const failing = server.client.links.put({
-      ...{ name: 'upload link', method: 'PUT', url: `${server.origin}/file`, headers: {}, signal: undefined },
-      body: () => Readable.from(Array(40).fill(piece), { objectMode: false }),
-      sizeBytes: 40 * piece.length,
+      name: 'upload link',
+      method: 'PUT',
+      url: `${server.origin}/file`,
+      headers: {},
+      body: () => Readable.from(pieces, { objectMode: false }),
+      sizeBytes: pieces.reduce((sum, { length }) => sum + length, 0),
+      signal: undefined,
     });
     await expect(failing).rejects.toMatchObject({ status: 413, reason: 'EntityTooLarge' });
     expect(server.requests).toHaveLength(tries + 1);

@@ -1,5 +1,5 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
-import { AgentError, AgentNotFoundError, AgentRejectedError, isForbidden } from '../../agent/errors.ts';
+import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
 import { valueIf } from '../../calls/retries-and-waits.ts';
 import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
@@ -48,7 +48,8 @@ async function ensureChannelProject({ deps, workspace, lease }: ThreadWork, thre
       const wasNotCreated = error instanceof AgentError && error.outcome !== 'unknown';
       // Without the lease the intent may belong to the process that has the turn now.
       if (lease.remainingMs() > 0) await store.projects.release(key, turnId, wasNotCreated);
-      if (isForbidden(error)) throw new TurnEnded('refused', strings.newProjectForbidden, { cause: error });
+      if (error instanceof AgentRejectedError)
+        throw new TurnEnded('refused', strings.newProjectRefused(error.reason), { cause: error });
       throw error;
     });
     if (await store.projects.bind(key, turnId, id)) {

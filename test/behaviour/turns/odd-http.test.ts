@@ -209,7 +209,7 @@ describe('a name that the service has already', () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'in a project of a taken name');
     await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain(strings.messageRejected('There is one of this name'));
+    expect(scene.shown(channel, root)).toContain(strings.newProjectRefused('There is one of this name'));
   });
 
   test('leaves out a file, and the question is answered without it', async () => {

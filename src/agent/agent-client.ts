@@ -54,7 +54,7 @@ const FILE_PATH = `${FILES_PATH}/{file_id}`;
 /**
  * The Agent Task Service, one method per endpoint. Methods throw an AgentError, whose `outcome` says whether the call
  * may have taken effect (see errors.ts). Every call but a POST is retried after a transient failure; a POST is retried
- * only where its method says so.
+ * only where its method says so, or if it creates something and is refused for a conflict.
  */
 export class AgentClient {
   readonly serviceOptions: ServiceOptions;

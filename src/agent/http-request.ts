@@ -145,8 +145,8 @@ export function retryDelay(
 
 /**
  * Retries a call until it succeeds, fails for good or the policy's limits are reached. Throws the last error with the
- * number of attempts in `attempts`. A call that creates or sends something is no such call (`mayRepeat`): of its failures,
- * only a conflict is retried.
+ * number of attempts in `attempts`. Of what must not happen twice (not `mayRepeat`), only a creation that was refused for a
+ * conflict is retried.
  */
 export function retryCall<T>(
   once: (attempt: number) => Promise<T>,

@@ -100,6 +100,8 @@ export class FileServer {
     if (file === undefined || !allowed || file.kind === 'no_scope') return loginPage(response, 200);
     if (file.kind === 'redirect')
       return loginPage(response, 302, `${this.#world.baseUrl}/?redir=%2Ffiles-pri`);
+    if (file.kind === 'elsewhere' && request.query.origin === undefined)
+      return response.redirect(302, '?origin=1');
     const gone = ['external', 'tombstone', 'hidden_by_limit', 'list', 'post'].includes(file.kind);
     if (gone || file.readyAt > this.#world.clock.now()) {
       response.status(404).type('text/html').send(LOGIN_PAGE);

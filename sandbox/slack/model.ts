@@ -164,6 +164,8 @@ export type FileKind =
   | 'no_scope'
   /** The download redirects (302) to the login page. */
   | 'redirect'
+  /** The download redirects (302) to another address of Slack, which wants the token, too: as in organisations. */
+  | 'elsewhere'
   /** Content-Length is larger than the content; then the connection is cut. */
   | 'lying_length'
   /** The file object's `size` is not the number of bytes. */

@@ -200,6 +200,7 @@ describe('files', () => {
       | 'lying_length'
       | 'lying_size'
       | 'external'
+      | 'elsewhere'
       | 'connect_stub',
   ) {
     const { person, channel } = scene;
@@ -225,12 +226,15 @@ describe('files', () => {
     return Buffer.concat(chunks);
   }
 
-  test.each(['hosted', 'snippet', 'connect_stub'] as const)('%s: whole, and from an offset', async (kind) => {
-    const scene = await start();
-    const file = await share(scene, kind);
-    expect(await read(scene, file)).toEqual(bytes);
-    expect(await read(scene, file, 30_001)).toEqual(bytes.subarray(30_001));
-  });
+  test.each(['hosted', 'snippet', 'connect_stub', 'elsewhere'] as const)(
+    '%s: whole, and from an offset',
+    async (kind) => {
+      const scene = await start();
+      const file = await share(scene, kind);
+      expect(await read(scene, file)).toEqual(bytes);
+      expect(await read(scene, file, 30_001)).toEqual(bytes.subarray(30_001));
+    },
+  );
 
   test.each([
     ['no_scope', 'missing_scope'],

@@ -26,6 +26,7 @@ const had: { kind: SlackFile['kind']; name: string | null }[] = [
   { kind: 'new_mode', name: 'board.bin' },
   { kind: 'uncounted', name: 'uncounted.csv' },
   { kind: 'as_page', name: 'page.csv' },
+  { kind: 'elsewhere', name: 'elsewhere.csv' },
 ];
 
 const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');

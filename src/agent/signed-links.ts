@@ -66,7 +66,7 @@ export class SignedLinks {
   /** Sends a body. Returns the response's ETag exactly as received. Throws BrokenRequestError if the body cannot be read. */
   async put({ name, url, sizeBytes, ...upload }: LinkUpload): Promise<string | undefined> {
     const headers = { ...upload.headers, 'content-length': String(sizeBytes) };
-    const response = await this.#request(this.#contextOf(name), url, { ...upload, headers });
+    const response = await this.#request(name, url, { ...upload, headers });
     response.body.destroy();
     return response.header('etag');
   }
@@ -90,16 +90,13 @@ export class SignedLinks {
     file?: HttpRequest['file'],
   ): Promise<HttpResponse> {
     const request = { method: 'GET', headers: {}, signal, file } as const;
-    return await this.#request(this.#contextOf('download link'), link, request, base);
+    return await this.#request('download link', link, request, base);
   }
 
   /** Makes a request with its retries, and follows redirects to hosts that are allowed. Returns a 2xx. */
-  async #request(
-    context: CallContext,
-    link: string,
-    request: LinkRequest,
-    base?: URL,
-  ): Promise<HttpResponse> {
+  async #request(name: string, link: string, request: LinkRequest, base?: URL): Promise<HttpResponse> {
+    const { retry, serviceOptions } = this.#options;
+    const context: CallContext = { name, target: 'link', serviceOptions, redact: (text) => text };
     let from = base;
     let to = link;
     let { headers } = request;
@@ -108,7 +105,7 @@ export class SignedLinks {
       const { authorization: _credential, host: _host, ...others } = headers;
       if (hop > 0 && url.origin !== from?.origin) headers = others;
       const once = (attempt: number) => this.#attempt(context, url, { ...request, headers }, attempt);
-      const response = await retryCall(once, this.#options.retry, request.signal);
+      const response = await retryCall(once, retry, request.signal);
       const { status } = response;
       const location = response.header('location');
       if (status < 300) return response;
@@ -188,11 +185,6 @@ export class SignedLinks {
     } catch (error) {
       throw errorForBrokenRequest(context, error, signal.aborted ? 'caller' : undefined);
     }
-  }
-
-  #contextOf(name: string): CallContext {
-    const { serviceOptions } = this.#options;
-    return { name, target: 'link', serviceOptions, redact: (text) => text };
   }
 
   #resolve(context: CallContext, link: string, base: URL | undefined): URL {

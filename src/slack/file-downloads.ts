@@ -155,13 +155,9 @@ export class FileDownloads {
       throw new FileRefusedError(file.id, decision.do === 'ask' ? 'access_denied' : decision.reason);
     const { url, sizeBytes } = decision;
     if (!mayReceiveToken(url, slackApiUrl)) throw new FileRefusedError(file.id, 'other_host');
-    let response: Dispatcher.ResponseData;
-    try {
-      response = await this.#request(url, offset, signal);
-    } catch (error) {
-      if (signal?.aborted) throw error;
-      throw new FileUnavailableError(file.id, 'network', error);
-    }
+    const response = await this.#request(url, offset, signal).catch((error: unknown) => {
+      throw signal?.aborted ? error : new FileUnavailableError(file.id, 'network', error);
+    });
     try {
       const { body, wasCompressed } = decodeBody(response.body, response.headers, { sizeBytes });
       const isPart = response.statusCode === 206;

@@ -343,6 +343,13 @@ describe('settings', () => {
     expect(() => readConfig({ ...whole, [name]: value })).not.toThrow();
   });
 
+  test.each(['http://[::1]:3000/api', 'http://[::1]:3000/api/'])(
+    'the methods of SLACK_API_URL=%s are below it',
+    (SLACK_API_URL) => {
+      expect(readConfig({ ...whole, SLACK_API_URL }).SLACK_API_URL).toBe('http://[::1]:3000/api/');
+    },
+  );
+
   test('the app listens on all addresses, also of IPv6, unless HOST says otherwise', () => {
     expect(readConfig(whole).HOST).toBe('::');
   });

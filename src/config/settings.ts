@@ -105,6 +105,9 @@ const WEB_ORIGIN = /^https?:\/\/[^\s/?#@]+\/?$/i;
 const webAddress = (example: string, form = WEB_ADDRESS) =>
   z.string().refine((text) => form.test(text) && URL.canParse(text), `must be like ${example}`);
 
+/** The names of methods follow it. */
+const slackApiUrl = webAddress('https://slack.com/api/').transform((url) => url.replace(/\/?$/, '/'));
+
 /** An HTTP proxy; without a scheme, as curl and others take it. */
 const proxyUrl = z
   .string()
@@ -149,7 +152,7 @@ export const settingsSchema = z.object({
     where: 'api.slack.com/apps, below the list of apps, "Your App Configuration Tokens"',
     secret: true,
   }),
-  SLACK_API_URL: setting(webAddress('https://slack.com/api/').default('https://slack.com/api/'), {
+  SLACK_API_URL: setting(slackApiUrl.default('https://slack.com/api/'), {
     what: "Address of Slack's Web API. Change it only for development and tests.",
   }),
   SLACK_DISTRIBUTED: setting(z.stringbool().default(false), {

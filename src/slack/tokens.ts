@@ -86,11 +86,14 @@ export async function workspacesOfToken(options: TokenOptions): Promise<Readonly
   return workspaces;
 }
 
+/** https://docs.slack.dev/authentication/using-token-rotation */
+const TOKEN_LIFETIME_S = 12 * 60 * 60;
+
 const tokenResponseSchema = z.looseObject({
   access_token: z.string().min(1),
   refresh_token: z.string().min(1),
-  /** Seconds. */
-  expires_in: z.number().positive(),
+  /** Seconds. A token of which Slack does not say it is kept: its refresh token cannot be had again. */
+  expires_in: z.coerce.number().positive().catch(TOKEN_LIFETIME_S),
 });
 
 /** Time limit of the call (ms): its answer holds the only refresh token that is valid then. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { identifyToken, isTokenValid } from '../../src/slack/tokens.ts';
+import { identifyToken, isTokenValid, slackTokens } from '../../src/slack/tokens.ts';
+import { InMemoryRateLimits } from '../support/in-memory-rate-limits.ts';
 import { ScriptedSlack } from '../support/scripted-slack.ts';
 import { silentLog } from '../support/silent-log.ts';
 
@@ -64,5 +65,30 @@ test('a token counts as dead only where Slack says that the token itself is', as
   slack.on('auth.test', { status: 503, body: '<html>Down for maintenance</html>' });
   const maintained = isTokenValid({ token: 'xoxb-1', log: silentLog, slackApiUrl: slack.apiUrl });
   await expect(maintained).rejects.toMatchObject({ code: 'unavailable' });
+  await slack.stop();
+});
+
+test.each([
+  [3_600, 3_600],
+  ['3600', 3_600],
+  [undefined, 43_200],
+  [null, 43_200],
+  ['soon', 43_200],
+])('a renewed token is kept where Slack says %j of how long it lasts', async (expires_in, seconds) => {
+  const slack = await new ScriptedSlack().start();
+  const renewed = { access_token: 'xoxb-2', refresh_token: 'xoxe-2' };
+  slack.on('oauth.v2.access', { body: { ok: true, ...renewed, expires_in } });
+  const tokens = slackTokens({
+    clientId: '1.2',
+    clientSecret: 's',
+    slackApiUrl: slack.apiUrl,
+    log: silentLog,
+    rateLimitStore: new InMemoryRateLimits(),
+  });
+  const before = Date.now();
+  const { token, refreshToken, expiresAt } = await tokens.renew('xoxe-1');
+  expect([token, refreshToken]).toEqual(['xoxb-2', 'xoxe-2']);
+  expect(expiresAt.getTime() - before).toBeGreaterThanOrEqual(seconds * 1_000);
+  expect(expiresAt.getTime() - Date.now()).toBeLessThanOrEqual(seconds * 1_000);
   await slack.stop();
 });

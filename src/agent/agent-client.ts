@@ -125,7 +125,10 @@ export class AgentClient {
   /** Changes only the given fields; '' clears one. */
   async updateProject(
     project_id: string,
-    { title, description }: { readonly title?: string | undefined; readonly description?: string | undefined },
+    {
+      title,
+      description,
+    }: { readonly title?: string | undefined; readonly description?: string | undefined },
     options: AgentCallOptions = {},
   ): Promise<void> {
     const details = { ids: { project_id }, body: { title, description }, ...options };

@@ -174,7 +174,9 @@ export class ServiceHttp {
     };
     return await retryCall(once, retry, outerSignal, mayRepeat).catch(async (error: unknown) => {
       const isAboutKey = error instanceof AgentRejectedError && error.status === 403;
-      throw isAboutKey && serviceOptions.badKeyStatuses.includes(403) ? await this.#keyCheck.explain(error, outerSignal) : error;
+      throw isAboutKey && serviceOptions.badKeyStatuses.includes(403)
+        ? await this.#keyCheck.explain(error, outerSignal)
+        : error;
     });
   }
 

@@ -152,15 +152,15 @@ export class SignedLinks {
 
   /** The link if it may be passed on (by https to a public host, or to an allowed one); otherwise null. */
   allowed(link: string | null): string | null {
-    return link && this.#isAllowed(URL.parse(link)) ? link : null;
+    return link && this.#usable(URL.parse(link)) ? link : null;
   }
 
-  /** Whether a link may be used. The log names the host of one that may not: nobody else can allow it. */
-  #isAllowed(url: URL | null): url is URL {
-    if (url !== null && mayReach(url, this.#options.allowedHosts)) return true;
+  /** A URL that may be used. The log names the host of one that may not: nobody else can allow it. */
+  #usable(url: URL | null): URL | undefined {
+    if (url !== null && mayReach(url, this.#options.allowedHosts)) return url;
     const why = 'a link of the agent service leads to a host that is not allowed; see PRIVATE_HOSTS';
     this.#options.log?.warn({ protocol: url?.protocol, host: url?.host }, why);
-    return false;
+    return undefined;
   }
 
   /** One attempt; returns a 2xx or a redirect. */
@@ -189,7 +189,8 @@ export class SignedLinks {
 
   #resolve(context: CallContext, link: string, base: URL | undefined): URL {
     const url = URL.parse(link, base?.href);
-    if (this.#isAllowed(url)) return url;
+    const usable = this.#usable(url);
+    if (usable !== undefined) return usable;
     throw new AgentError('not_understood', {
       sentence:
         `A link of the agent service leads to a host that is not allowed (${context.name}` +

@@ -142,7 +142,12 @@ describe('a call that creates or sends', () => {
       conflicts = 2;
       await call();
       conflicts = 9;
-      const refusal = { code: 'rejected', outcome: 'refused', attempts: 3, reason: 'There is one of this name' };
+      const refusal = {
+        code: 'rejected',
+        outcome: 'refused',
+        attempts: 3,
+        reason: 'There is one of this name',
+      };
       expect(await failure(call())).toMatchObject(refusal);
       expect(conflicts).toBe(6);
     }

@@ -40,7 +40,10 @@ const from = 'https://files.slack.com/files-pri/T1-F1/x.csv';
 const placeBy = (location: string) => otherPlace({ statusCode: 302, headers: { location } }, from);
 
 test.each([
-  ['https://files-origin.slack.com/files-pri/T1-F1/x.csv', 'https://files-origin.slack.com/files-pri/T1-F1/x.csv'],
+  [
+    'https://files-origin.slack.com/files-pri/T1-F1/x.csv',
+    'https://files-origin.slack.com/files-pri/T1-F1/x.csv',
+  ],
   ['../T1-F2/y.csv?pub=1', 'https://files.slack.com/files-pri/T1-F2/y.csv?pub=1'],
   ['https://a.slack-edge.com/x?sig=1', 'https://a.slack-edge.com/x?sig=1'],
 ])('a file that Slack keeps at %s is asked for there', (location, place) => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { neutralizePings, pingCost, restorePings, WORD_JOINER } from '../../../src/render/markdown/pings.ts';
+import { neutralizePings, pingCost, WORD_JOINER } from '../../../src/render/markdown/pings.ts';
+import { withoutJoiners } from '../../support/answer-parts.ts';
 import { withinMs } from '../../support/busy-machine.ts';
 
 const pings = [
@@ -65,9 +66,9 @@ function timeOf(text: string): number {
 }
 
 describe('pings', () => {
-  test.each(pings)('%s from the agent pings nobody, and can be restored', (ping) => {
+  test.each(pings)('%s from the agent pings nobody, and reads the same', (ping) => {
     expect(neutralizePings(`see ${ping} now`)).not.toMatch(dangerous);
-    expect(restorePings(neutralizePings(`see ${ping} now`))).toBe(`see ${ping} now`);
+    expect(withoutJoiners(neutralizePings(`see ${ping} now`))).toBe(`see ${ping} now`);
   });
 
   test.each(disguisedLinks)('%s shows its true target', (link) => {
@@ -104,7 +105,7 @@ describe('pings', () => {
     },
   );
 
-  test('in any text are neutralised, and the text can be restored', () => {
+  test('in any text are neutralised, and nothing but word joiners is added', () => {
     const text = fc
       .array(
         fc.oneof(
@@ -116,7 +117,7 @@ describe('pings', () => {
     fc.assert(
       fc.property(text, (all) => {
         expect(neutralizePings(all)).not.toMatch(dangerous);
-        expect(restorePings(neutralizePings(all))).toBe(all);
+        expect(withoutJoiners(neutralizePings(all))).toBe(withoutJoiners(all));
         const room = all
           .split('')
           .map((_, index) => pingCost(all, index))

@@ -3,9 +3,7 @@ import { distance } from 'fastest-levenshtein';
 import { parseServiceUrl } from './agent/network-address.ts';
 import {
   type Config,
-  fixedSettings,
-  mergedSettings,
-  renamedSettings,
+  formerSettings,
   settingGroups,
   settingNotes,
   settingsSchema,
@@ -188,12 +186,8 @@ function readSecretFiles(set: Environment, secrets: readonly string[]) {
 /** A sentence for each setting of an earlier release. */
 function* formerNames(given: readonly string[]): Iterable<string> {
   for (const name of given) {
-    const [, setting = name, file = ''] = /^(.+?)(_FILE)?$/.exec(name) ?? [];
-    const now = renamedSettings.get(setting);
-    if (now !== undefined) yield `${name} is now called ${now}${file}: rename it.`;
-    const merged = mergedSettings.get(name);
-    if (merged !== undefined) yield `${name} is part of ${merged}.`;
-    if (fixedSettings.has(name)) yield `${name} is no setting any more: remove it. Its value is fixed.`;
+    const what = formerSettings.get(name);
+    if (what !== undefined) yield `${name} ${what}`;
   }
 }
 
@@ -208,7 +202,7 @@ function* misspeltNames(given: readonly string[], settings: readonly string[]): 
   const isSet = (setting: string) =>
     [setting, `${setting}_FILE`, setting.replace(/_FILE$/, '')].some((name) => given.includes(name));
   const unset = settings.filter((setting) => !isSet(setting));
-  const known = new Set([...settings, ...renamedSettings.keys(), ...fixedSettings]);
+  const known = new Set([...settings, ...formerSettings.keys()]);
   for (const name of given) {
     if (known.has(name) || /^(?:https?|no)_proxy$/i.test(name)) continue;
     const meant = unset.find((setting) => distance(name.toUpperCase(), setting) <= mayDiffer(setting));

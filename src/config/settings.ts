@@ -307,29 +307,25 @@ export const settingGroups: ReadonlyMap<string, string> = new Map([
   ['KEEP_WORDS_DAYS', 'What is kept'],
 ]);
 
-/** Settings of earlier releases by the names that they have now. */
-export const renamedSettings: ReadonlyMap<string, string> = new Map([
-  ['ADMITS', 'ALLOWED_USERS'],
-  ['ADMITS_BOTS', 'ALLOWED_BOTS'],
-  ['CONTROLS_BY', 'TASK_CONTROL'],
-  ['DATABASE_LISTEN_URL', 'DATABASE_DIRECT_URL'],
-  ['FILE_TYPES_ALLOWED', 'FILE_TYPES'],
-  ['LISTENS_TO', 'LISTEN_MODE'],
-]);
-
-/** Settings of earlier releases that are part of another one, with how to write them there. */
-export const mergedSettings: ReadonlyMap<string, string> = new Map([
-  ['FILE_TYPES_REFUSED', 'FILE_TYPES now: add its types there, each with ! before it'],
-]);
-
-/** Settings of earlier releases that are limits now (`src/limits.ts`), or have no choice left. */
-export const fixedSettings: ReadonlySet<string> = new Set(
-  words(`AGENT_READS_PER_SECOND BACKGROUND_WAIT_SECONDS FILE_LIMIT_MIB FILES_LIMIT_MIB FILES_MOST GAP_MINUTES
+/** What became of settings of earlier releases: the end of a sentence that begins with the name. */
+export const formerSettings: ReadonlyMap<string, string> = new Map([
+  ['ADMITS', 'is now called ALLOWED_USERS: rename it.'],
+  ['ADMITS_BOTS', 'is now called ALLOWED_BOTS: rename it.'],
+  ['CONTROLS_BY', 'is now called TASK_CONTROL: rename it.'],
+  ['DATABASE_LISTEN_URL', 'is now called DATABASE_DIRECT_URL: rename it.'],
+  ['DATABASE_LISTEN_URL_FILE', 'is now called DATABASE_DIRECT_URL_FILE: rename it.'],
+  ['FILE_TYPES_ALLOWED', 'is now called FILE_TYPES: rename it.'],
+  ['FILE_TYPES_REFUSED', 'is part of FILE_TYPES now: add its types there, each with ! before it.'],
+  ['LISTENS_TO', 'is now called LISTEN_MODE: rename it.'],
+  // These are limits now (`src/limits.ts`), or have no choice left.
+  ...words(`AGENT_READS_PER_SECOND BACKGROUND_WAIT_SECONDS FILE_LIMIT_MIB FILES_LIMIT_MIB FILES_MOST GAP_MINUTES
     INLINE_LIMIT_MIB KEEP_UNINSTALLED_DAYS LOG_NUMBERS PASS_ON_SECONDS REMIND_SECONDS REPLY_BLOCKS
     REPLY_MESSAGES RESEND_SECONDS SILENCE_SECONDS SLACK_EDITS_PER_MINUTE SLACK_SOCKETS STOP_REACTION TABLE_LIMIT_KIB
     TRANSCRIPT_CHARACTERS TRANSCRIPT_MESSAGES TURNS_AT_ONCE_PERSON TURNS_AT_ONCE_WORKSPACE WAITING_SECONDS
-    WATCH_MINUTES WATCH_SECONDS`),
-);
+    WATCH_MINUTES WATCH_SECONDS`).map(
+    (name) => [name, 'is no setting any more: remove it. Its value is fixed.'] as const,
+  ),
+]);
 
 /** All settings of the app, validated. */
 export type Config = z.output<typeof settingsSchema>;

@@ -191,7 +191,7 @@ export class ServiceHttp {
     const unlink = abortWith(ends, outerSignal);
     const { timeoutMs = timeouts.requestMs } = call;
     let isLate = false;
-    const timer = setTimeout(() => {
+    using _timeout = setTimeout(() => {
       isLate = true;
       ends.abort();
     }, timeoutMs);
@@ -232,7 +232,6 @@ export class ServiceHttp {
         onRateLimited?.(failure.retryAfterMs ?? 0);
       throw failure;
     } finally {
-      clearTimeout(timer);
       const durationMs = Math.round(performance.now() - start);
       const made: CallAttempt = { call: context.name, status, attempt, durationMs };
       log?.debug(made, 'called the agent service');

@@ -68,9 +68,8 @@ export class HealthServer {
   /** Stops listening; closes connections that are still open after 2 s. */
   async stop(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
-    const force = setTimeout(() => this.#server.closeAllConnections(), 2_000);
+    using _force = setTimeout(() => this.#server.closeAllConnections(), 2_000);
     await closed;
-    clearTimeout(force);
   }
 }
 

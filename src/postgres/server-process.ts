@@ -108,8 +108,7 @@ export class ServerProcess {
     this.isStopping = true;
     this.#pipe.end();
     const { pid } = this.#child;
-    const timer = setTimeout(() => pid !== undefined && process.kill(-pid, 'SIGKILL'), timeoutMs);
+    using _kill = setTimeout(() => pid !== undefined && process.kill(-pid, 'SIGKILL'), timeoutMs);
     await this.ended;
-    clearTimeout(timer);
   }
 }

@@ -73,7 +73,7 @@ export class SlackClient {
     const ms = Math.min(timeoutMs, guard?.remainingMs() ?? timeoutMs);
     const ends = new AbortController();
     const unlink = abortWith(ends, guard?.signal);
-    const timer = setTimeout(() => ends.abort(), Math.ceil(ms));
+    using _timeout = setTimeout(() => ends.abort(), Math.ceil(ms));
     const { signal } = ends;
     const since = performance.now();
     let outcome = 'ok';
@@ -93,7 +93,6 @@ export class SlackClient {
       if (failure instanceof SlackAuthError && failure.isInstallationDead) gate?.refused(failure);
       throw failure;
     } finally {
-      clearTimeout(timer);
       unlink();
       onCall?.({ workspace, method, outcome, durationMs: performance.now() - since });
     }

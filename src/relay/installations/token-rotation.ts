@@ -61,9 +61,8 @@ export class TokenRotation extends Poller {
   /** Begins nothing more, and waits until the renewals under way are saved. */
   override async stop(): Promise<void> {
     await super.stop();
-    const timer = setTimeout(() => this.#lastChance.abort(), SAVE_GRACE_MS);
+    using _grace = setTimeout(() => this.#lastChance.abort(), SAVE_GRACE_MS);
     await Promise.all(this.#running.values());
-    clearTimeout(timer);
   }
 
   /** Begins what is due. Each is claimed with a permit of the rate limit: no claim ends while it waits for one. */

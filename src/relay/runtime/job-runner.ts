@@ -179,9 +179,8 @@ export class JobRunner {
     await claimed;
     const runs = [...this.#runs.values()];
     const ends = runs.map(async ({ kind: { drainMs = STOP_GRACE_MS }, lease, ended }) => {
-      const timer = setTimeout(() => endLease(lease), drainMs);
+      using _grace = setTimeout(() => endLease(lease), drainMs);
       await within(drainMs + CALL_TIMEOUT_MS, ended, undefined);
-      clearTimeout(timer);
     });
     await Promise.all(ends);
     clearInterval(this.#leaseCheck);
@@ -258,14 +257,12 @@ export class JobRunner {
   /** Runs a job and records the outcome. Where that fails, the claim ends by itself. */
   async #run(kind: JobKind, job: Job, lease: RenewableLease): Promise<void> {
     const { timeoutMs } = kind;
-    const timer =
+    using _timeout =
       timeoutMs === undefined ? undefined : setTimeout(() => lease.lose('the job takes too long'), timeoutMs);
     try {
       await this.#recordOutcome(kind, job, await this.#outcomeOf(kind, job, lease));
     } catch (error) {
       this.#deps.log.warn({ ...labelsOf(job), err: error }, 'could not record a job');
-    } finally {
-      clearTimeout(timer);
     }
   }
 

@@ -68,7 +68,7 @@ export async function uploadAttachments(request: AttachmentsUploadRequest): Prom
     const message = await deps.store.messages.get(messageKeyOf(turn));
     if (message?.state === 'withdrawn') unwanted.abort(new TurnEnded('withdrawn', null));
   };
-  const timer = setInterval(() => void abortIfDeleted().catch(() => undefined), WANTED_CHECK_INTERVAL_MS);
+  using _checks = setInterval(() => void abortIfDeleted().catch(() => undefined), WANTED_CHECK_INTERVAL_MS);
   try {
     return await new AttachmentBatch(request, signal).run();
   } catch (error) {
@@ -76,8 +76,6 @@ export async function uploadAttachments(request: AttachmentsUploadRequest): Prom
     unwanted.signal.throwIfAborted();
     stopSignal.throwIfAborted();
     throw error;
-  } finally {
-    clearInterval(timer);
   }
 }
 

@@ -83,12 +83,11 @@ async function denialOf(
     if (denial !== undefined || !isBotId(message.user_id)) return denial;
     return (await haveBotsAskedEnough(deps.store, message)) ? 'bot' : undefined;
   };
-  const lateTimer = lateAfterMs === undefined ? undefined : setTimeout(onWait, lateAfterMs);
+  using _lateTimer = lateAfterMs === undefined ? undefined : setTimeout(onWait, lateAfterMs);
   try {
     const retrying = { about: aboutMessage(message), onWait, orElse: () => 'unknown' as const };
     return { denial: await attempt<AccessDenial | undefined>(work, look, retrying), hasWaited };
   } finally {
-    clearTimeout(lateTimer);
     known.abort(NO_LONGER_NEEDED);
   }
 }

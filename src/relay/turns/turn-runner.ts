@@ -83,7 +83,7 @@ export class TurnRunner {
     const turn = turnLocationOf(context.turn);
     this.#running.set(turn.id, context);
     const wasPoisoned = isPoisoned(context.turn);
-    const stableTimer = setTimeout(() => {
+    using _stableTimer = setTimeout(() => {
       if (context.lease.signal.aborted || wasPoisoned) return;
       inBackground(store.turns.resetAttempts(turn), log, 'could not reset the attempts of a turn');
     }, STABLE_AFTER_MS);
@@ -91,7 +91,6 @@ export class TurnRunner {
       const takeTurn = () => runTurn(context, wasPoisoned);
       await askedBy(context.turn.asked_by, () => withAgentSession(context, thread, takeTurn));
     } finally {
-      clearTimeout(stableTimer);
       // After a lost lease, this process may already run the turn again.
       if (this.#running.get(turn.id) === context) {
         this.#running.delete(turn.id);
@@ -196,17 +195,13 @@ async function withAgentSession(
     return shown.catch(() => undefined);
   };
   void show('processing');
-  const timer = setInterval(() => void show('processing'), SESSION_REFRESH_MS);
-  try {
-    // If it throws, it goes on later, or in another process.
-    await work();
-    // Not sent once the thread's next turn has begun, anywhere. If the store is closed, none begins here.
-    const open = () => store.turns.open(thread).catch(valueIf(undefined, (e) => e instanceof StoreError));
-    const told = show('active', async () => (await open()) === undefined);
-    await within(SESSION_END_MS, told, undefined);
-  } finally {
-    clearInterval(timer);
-  }
+  using _refresh = setInterval(() => void show('processing'), SESSION_REFRESH_MS);
+  // If it throws, it goes on later, or in another process.
+  await work();
+  // Not sent once the thread's next turn has begun, anywhere. If the store is closed, none begins here.
+  const open = () => store.turns.open(thread).catch(valueIf(undefined, (e) => e instanceof StoreError));
+  const told = show('active', async () => (await open()) === undefined);
+  await within(SESSION_END_MS, told, undefined);
 }
 
 /** A turn that has run for this long (ms) has proven stable. */

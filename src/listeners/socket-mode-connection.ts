@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import { type App, SocketModeReceiver } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
@@ -106,8 +107,7 @@ export class SocketModeConnection {
       const reason = disconnectReason(data);
       if (reason !== undefined) ended.resolve(reason);
     });
-    const leave = () => ended.resolve('closed by us');
-    signal.addEventListener('abort', leave);
+    using _leave = addAbortListener(signal, () => ended.resolve('closed by us'));
     const started = client.start();
     try {
       const opened = Promise.race([started.then(() => true), ended.promise]);
@@ -125,7 +125,6 @@ export class SocketModeConnection {
       log.debug({ reason }, 'Socket Mode connection ended');
     } finally {
       this.isConnected = false;
-      signal.removeEventListener('abort', leave);
       await disconnect(client, started);
     }
   }

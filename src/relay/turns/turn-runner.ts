@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import { v7 as nextTurnId } from 'uuid';
 import { askedBy } from '../../calls/askers.ts';
 import { valueIf, within } from '../../calls/retries-and-waits.ts';
@@ -56,11 +57,8 @@ export class TurnRunner {
       deps.log.debug({ ...thread }, 'there is no usable token for this workspace; the turn waits');
       return { inMs: LOOK_AGAIN_MS };
     }
-    const { uninstalled } = workspace;
     // Without the app no call succeeds: this process leaves the turn before its next step, and it waits.
-    const drain = () => lease.drain();
-    if (uninstalled.aborted) drain();
-    uninstalled.addEventListener('abort', drain);
+    using _drain = addAbortListener(workspace.uninstalled, () => lease.drain());
     try {
       const context = await this.#nextTurn({ deps, workspace, lease }, thread, job);
       if (context === undefined) return 'done';
@@ -72,8 +70,6 @@ export class TurnRunner {
     } catch (error) {
       if (isInterruption(error, 'hand_over') || lease.signal.aborted) return 'interrupted';
       throw error;
-    } finally {
-      uninstalled.removeEventListener('abort', drain);
     }
   }
 

@@ -49,9 +49,9 @@ export class MultipartUpload {
   /** Reads the file once from the first missing part on, and sends a few parts at the same time. */
   async #sendMissing({ number: first, offset }: Part): Promise<void> {
     const source = await openSource(this.#request, offset);
-    const reader = new PartReader(source, offset, this.#request.sizeBytes, this.#signal);
     const inProgress = new Set<Promise<void>>();
     try {
+      using reader = new PartReader(source, offset, this.#request.sizeBytes, this.#signal);
       for (const part of this.#parts) {
         if (part.number < first) continue;
         if (this.#isMissing(part)) await this.#startPart(part, reader, inProgress);
@@ -60,10 +60,8 @@ export class MultipartUpload {
       await reader.expectEnd();
     } catch (error) {
       this.#fail(error);
-    } finally {
-      reader.close();
-      await Promise.all(inProgress);
     }
+    await Promise.all(inProgress);
     if (this.#failure.signal.aborted) throw this.#failure.signal.reason;
   }
 

@@ -87,16 +87,12 @@ async function resume(client: AgentClient, request: AgentUploadRequest): Promise
 /** The file's bytes. Opens the source only when the storage reads it: an unread source would never be closed. */
 async function* bytesOf(request: AgentUploadRequest): AsyncGenerator<Uint8Array, void, undefined> {
   const { sizeBytes, signal = new AbortController().signal, onProgress } = request;
-  const reader = new PartReader(await openSource(request, 0), 0, sizeBytes, signal);
+  using reader = new PartReader(await openSource(request, 0), 0, sizeBytes, signal);
   let done = 0;
-  try {
-    for await (const chunk of reader.stream()) {
-      yield chunk;
-      done += chunk.length;
-      onProgress?.(done);
-    }
-  } finally {
-    reader.close();
+  for await (const chunk of reader.stream()) {
+    yield chunk;
+    done += chunk.length;
+    onProgress?.(done);
   }
 }
 

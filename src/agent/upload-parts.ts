@@ -154,7 +154,7 @@ export class PartReader {
   }
 
   /** Closes the source without waiting for it. */
-  close(): void {
+  [Symbol.dispose](): void {
     if (this.#ended) return;
     this.#ended = true;
     void this.#source.return?.()?.catch(() => undefined);

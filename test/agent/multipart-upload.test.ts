@@ -129,6 +129,6 @@ describe('PartReader', () => {
     const reading = reader.fill(Buffer.alloc(5));
     stop.abort(new Error('enough'));
     await expect(reading).rejects.toMatchObject({ cause: { message: 'enough' } });
-    reader.close();
+    reader[Symbol.dispose]();
   });
 });

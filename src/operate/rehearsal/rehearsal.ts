@@ -54,7 +54,7 @@ export async function rehearse(
   onStep: (step: PlayedStep, words?: string) => void,
 ): Promise<Rehearsal> {
   const begunAt = new Date().toISOString();
-  const connections = watchConnections(options.config);
+  using connections = watchConnections(options.config);
   const stage = await openStage(options);
   const steps: PlayedStep[] = [];
   let left: string[] = [];
@@ -67,7 +67,6 @@ export async function rehearse(
     }
   } finally {
     left = await stage.clear();
-    connections.stop();
   }
   return { begunAt, isComplete: !interrupted.aborted, protocols: connections.protocols(), steps, left };
 }
@@ -130,7 +129,7 @@ function watchConnections({ SLACK_API_URL, AGENT_BASE_URL }: StageOptions['confi
   };
   subscribe('undici:client:connected', onConnected);
   return {
-    stop: () => unsubscribe('undici:client:connected', onConnected),
+    [Symbol.dispose]: () => unsubscribe('undici:client:connected', onConnected),
     protocols: () => Object.fromEntries([...found].map(([whose, protocols]) => [whose, [...protocols]])),
   };
 }

@@ -71,7 +71,7 @@ export class ReplyReader {
    */
   async readToEnd(): Promise<SettledReply> {
     const { rate, lease } = this.#message;
-    const leave = rate.join();
+    using _place = rate.join();
     const times = { notBefore: 0, dueUntil: NOT_DUE };
     this.#readTimes = times;
     try {
@@ -83,7 +83,6 @@ export class ReplyReader {
       }
       return this.#settled;
     } finally {
-      leave();
       this.#readTimes = undefined;
       this.#resolveAwaitedRead();
     }
@@ -222,18 +221,14 @@ export async function findReply(
     message.isStopped() ? SETTLED_TASK_SHORT_MS : message.settledTaskMs,
 ): Promise<string | undefined> {
   const { rate, lease } = message;
-  const leave = rate.join();
-  try {
-    for (let restsSince: number | undefined; ; ) {
-      const look = await lookForReply(message);
-      if (look.isCertain) return look.replyId;
-      const now = performance.now();
-      restsSince = look.isAtRest ? (restsSince ?? now) : undefined;
-      if (restsSince !== undefined && now - restsSince >= (await settledMs())) return look.replyId;
-      await rate.acquire(lease, { notBefore: performance.now() + rate.intervalMs(), dueUntil: NOT_DUE });
-    }
-  } finally {
-    leave();
+  using _place = rate.join();
+  for (let restsSince: number | undefined; ; ) {
+    const look = await lookForReply(message);
+    if (look.isCertain) return look.replyId;
+    const now = performance.now();
+    restsSince = look.isAtRest ? (restsSince ?? now) : undefined;
+    if (restsSince !== undefined && now - restsSince >= (await settledMs())) return look.replyId;
+    await rate.acquire(lease, { notBefore: performance.now() + rate.intervalMs(), dueUntil: NOT_DUE });
   }
 }
 

@@ -29,11 +29,13 @@ export class ReadRate {
     this.#leastIntervalMs = leastIntervalMs;
   }
 
-  /** One more live reply reads; call the returned function once it is done. */
-  join(): () => void {
+  /** One more live reply reads, until what this returns is disposed of. */
+  join(): Disposable {
     this.#readerCount += 1;
-    return () => {
-      this.#readerCount -= 1;
+    return {
+      [Symbol.dispose]: () => {
+        this.#readerCount -= 1;
+      },
     };
   }
 

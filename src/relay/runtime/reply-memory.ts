@@ -80,7 +80,7 @@ export class ReplyMemory {
       },
       /** Frees what was kept of this part. */
       drop: (part: Part) => void (isLimited && this.keep(turn, part, { bytes: 0, isSettled: true })),
-      release: () => this.release(turn),
+      [Symbol.dispose]: () => this.release(turn),
     };
   }
 

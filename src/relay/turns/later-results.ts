@@ -88,7 +88,7 @@ async function checkOnce(
   const { account_id, thread_task_id: taskId } = turn;
   // Apart from the memory of the thread's next turn, which may run meanwhile.
   const holder = { workspace: turn.workspace, id: `follow-up of ${turn.id}` };
-  const memory = deps.replyMemory.of(holder, account_id);
+  using memory = deps.replyMemory.of(holder, account_id);
   try {
     const agent = deps.agent(account_id);
     // In a closed place, too: this also sends a stop, which must reach the service from there.
@@ -110,8 +110,6 @@ async function checkOnce(
     // The channel may get another id, and the service may say "not found" of what it has.
     if (error instanceof AgentNotFoundError || isThreadUnreachable(error)) return 'quiet';
     throw error;
-  } finally {
-    memory.release();
   }
 }
 

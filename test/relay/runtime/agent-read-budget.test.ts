@@ -30,11 +30,11 @@ function requestPermits(rate: ReadRate, permits: number): { granted: number } {
 
 test('each reply may read once a second, twice if it may end soon, or as often as all of them together may', () => {
   const rate = new ReadRate(20);
-  const leave = Array.from({ length: 10 }, () => rate.join());
+  const first = Array.from({ length: 10 }, () => rate.join());
   expect([rate.intervalMs(), rate.intervalMs(true)]).toEqual([1_000, 500]);
   const more = Array.from({ length: 90 }, () => rate.join());
   expect([rate.intervalMs(), rate.intervalMs(true)]).toEqual([5_000, 5_000]);
-  for (const each of [...leave, ...more, ...more]) each();
+  for (const place of [...first, ...more, ...more]) place[Symbol.dispose]();
   expect(rate.intervalMs()).toBe(1_000);
 });
 

@@ -75,7 +75,7 @@ test('two hundred settled replies are read and shown, never more of them at once
   let most = 0;
   let reads = 0;
   const show = async (id: number) => {
-    const own = memory.of(turn('T8', `${id}`), 'account');
+    using own = memory.of(turn('T8', `${id}`), 'account');
     await own.read(
       'reply',
       async () => (reads += 1),
@@ -86,7 +86,6 @@ test('two hundred settled replies are read and shown, never more of them at once
     most = Math.max(most, kept);
     await new Promise((resolve) => setImmediate(resolve));
     kept -= 1;
-    own.release();
   };
   await Promise.all(Array.from({ length: 200 }, (_, id) => show(id)));
   expect(most).toBe(5);

@@ -311,15 +311,12 @@ export class PermitQueue {
     for (const waiter of this.#waiters) due = Math.min(due, waiter.readyAt, waiter.deadline);
     const ms = Math.min(MAX_SLEEP_MS, due - performance.now());
     if (this.#waiters.size === 0 || ms <= 0) return;
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        this.#wakeSleeper = undefined;
-        resolve();
-      };
-      const timer = setTimeout(done, Math.ceil(ms));
-      this.#wakeSleeper = done;
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, Math.ceil(ms));
+    this.#wakeSleeper = resolve;
+    await promise;
+    clearTimeout(timer);
+    this.#wakeSleeper = undefined;
   }
 }
 

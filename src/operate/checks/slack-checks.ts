@@ -118,23 +118,17 @@ function describeSlackError(setting: string, error: unknown): Error {
 }
 
 /** Opens a connection and closes it after Slack's hello. Slack resends an event that arrives on it. */
-function waitForHello(url: string): Promise<z.output<typeof helloSchema>> {
-  return new Promise((resolve, reject) => {
-    const socket = openWebSocket(url);
-    const finish = (outcome: Error | z.output<typeof helloSchema>) => {
-      clearTimeout(timer);
-      socket.close();
-      if (outcome instanceof Error) reject(outcome);
-      else resolve(outcome);
-    };
-    const timer = setTimeout(() => finish(new Error('no hello in time')), HELLO_TIMEOUT_MS);
-    socket.addEventListener('message', ({ data }) => {
-      const { data: hello } = helloSchema.safeParse(parseJson(data));
-      if (hello !== undefined) finish(hello);
-    });
-    socket.addEventListener('error', () => finish(new Error('connection failed')));
-    socket.addEventListener('close', () => finish(new Error('closed')));
+async function waitForHello(url: string): Promise<z.output<typeof helloSchema>> {
+  const { promise, resolve, reject } = Promise.withResolvers<z.output<typeof helloSchema>>();
+  const socket = openWebSocket(url);
+  using _timeout = setTimeout(() => reject(new Error('no hello in time')), HELLO_TIMEOUT_MS);
+  socket.addEventListener('message', ({ data }) => {
+    const { data: hello } = helloSchema.safeParse(parseJson(data));
+    if (hello !== undefined) resolve(hello);
   });
+  socket.addEventListener('error', () => reject(new Error('connection failed')));
+  socket.addEventListener('close', () => reject(new Error('closed')));
+  return await promise.finally(() => socket.close());
 }
 
 /** Compares the app at Slack with this release's manifest, and updates it there if asked to. */

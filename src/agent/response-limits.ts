@@ -86,16 +86,12 @@ export class ResponseReader {
   async readText(body: Readable): Promise<{ text: string; isWhole: boolean; bytes: number }> {
     const { maxBytes, maxConcurrentBytes, bytesPerSecond } = this.limits;
     const { memory, owner } = this.#share;
-    const read = memory.begin(body, owner);
+    using read = memory.begin(body, owner);
     const onBytes = async (size: number) => {
       this.#withinRateAt = Math.max(this.#withinRateAt, performance.now()) + (size / bytesPerSecond) * 1_000;
       await memory.add(read, size, maxConcurrentBytes - maxBytes);
     };
-    try {
-      return { ...(await readText(body, maxBytes, onBytes)), bytes: read.bytes };
-    } finally {
-      memory.end(read);
-    }
+    return { ...(await readText(body, maxBytes, onBytes)), bytes: read.bytes };
   }
 }
 
@@ -140,7 +136,8 @@ function closingQuote(text: string, from: number): number {
   return -1;
 }
 
-interface PendingRead {
+/** Counts until it is disposed of. */
+interface PendingRead extends Disposable {
   readonly body: Readable;
   readonly owner: string;
   bytes: number;
@@ -169,7 +166,7 @@ export class ResponseMemory {
   }
 
   begin(body: Readable, owner: string): PendingRead {
-    const read = { body, owner, bytes: 0 };
+    const read: PendingRead = { body, owner, bytes: 0, [Symbol.dispose]: () => this.#end(read) };
     this.#reads.add(read);
     body.once('close', () => this.#wake());
     return read;
@@ -182,7 +179,7 @@ export class ResponseMemory {
     while (!this.#mayContinue(read, maxOtherBytes) && !read.body.destroyed) await this.#changed.promise;
   }
 
-  end(read: PendingRead): void {
+  #end(read: PendingRead): void {
     this.#reads.delete(read);
     this.#wake();
   }
@@ -199,7 +196,7 @@ export class ResponseMemory {
     const [largest] = most?.sort((a, b) => b.bytes - a.bytes) ?? [];
     if (largest === undefined) return;
     largest.body.destroy(new Error('The responses of the agent services take too much memory'));
-    this.end(largest);
+    this.#end(largest);
   }
 
   #wake(): void {

@@ -75,24 +75,15 @@ async function launch(
   chosen: ChosenSettings,
   log: Logger,
 ): Promise<EmbeddedServer | undefined> {
+  await using started = new AsyncDisposableStack();
   const socketFolder = await makeSocketFolder(data.osUser);
+  started.defer(() => rm(socketFolder, { recursive: true, force: true }));
   const command = [postgres, '-D', data.path, ...serverSettings(socketFolder, chosen)];
   const server = new ServerProcess(command, socketFolder, data.osUser, log);
-  const stop = async () => {
-    await server.stop(STOP_TIMEOUT_MS);
-    await rm(socketFolder, { recursive: true, force: true });
-  };
+  started.defer(() => server.stop(STOP_TIMEOUT_MS));
   const connection = connectionTo(socketFolder, data.password);
-  try {
-    if (!(await waitUntilReady(server, data.path, socketFolder))) {
-      await stop();
-      return undefined;
-    }
-    await ensureDatabase(connection);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  if (!(await waitUntilReady(server, data.path, socketFolder))) return undefined;
+  await ensureDatabase(connection);
   log.info({ folder: data.path, version }, 'the embedded database server is running');
   const lost = server.ended.then((status) =>
     server.isStopping
@@ -102,7 +93,8 @@ async function launch(
           `The embedded database server ended unexpectedly (status ${status}): start again.`,
         ),
   );
-  return { connection, lost, stop };
+  const running = started.move();
+  return { connection, lost, stop: () => running.disposeAsync() };
 }
 
 async function ensureDatabase(server: ServerConnection): Promise<void> {

@@ -5,10 +5,13 @@ const sourcesOf = new WeakMap<AbortSignal, readonly AbortSignal[]>();
 /**
  * A signal that is aborted with the first of these. As `AbortSignal.any`, which in Node from 24.16 on misses the abort
  * of a source that is collected before anybody looks (https://github.com/nodejs/node/issues/65995): here the sources
- * live as long as the signal.
+ * live as long as the signal. Nor does that Node ever collect one with a time limit that is a source of another: here
+ * its own sources stand in for it.
  */
 export function anySignal(sources: readonly (AbortSignal | undefined)[]): AbortSignal {
-  const given = sources.filter((source) => source !== undefined);
+  const given = sources
+    .filter((source) => source !== undefined)
+    .flatMap((source) => sourcesOf.get(source) ?? [source]);
   const [only] = given;
   if (only !== undefined && given.length === 1) return only;
   // oxlint-disable-next-line eslint/no-restricted-properties

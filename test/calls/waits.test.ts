@@ -33,6 +33,21 @@ test('a source that is out of reach still aborts it', async () => {
   expect(signal).toMatchObject({ aborted: true, reason: 'enough' });
 });
 
+test('one with a time limit is collected after its use, also as the source of another', async () => {
+  const useOne = () => {
+    const inner = anySignal([AbortSignal.timeout(20), new AbortController().signal]);
+    anySignal([inner, new AbortController().signal]);
+    return new WeakRef(inner);
+  };
+  const used = useOne();
+  await sleep(50);
+  const isCollected = async () => {
+    await collect();
+    return used.deref() === undefined;
+  };
+  await expect.poll(isCollected).toBe(true);
+});
+
 test.each([
   ['of ours', timeLimit],
   ['of Node', (ms: number) => AbortSignal.timeout(ms)],

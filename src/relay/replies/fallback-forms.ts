@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { NewBlock, RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { withPlainText } from '../../render/messages/answer-text.ts';
+import { onlyPlainText, withPlainText } from '../../render/messages/answer-text.ts';
 import { isSlackFault, PayloadRefusedError } from '../../slack/errors.ts';
 import type { SlackMessage } from '../../slack/slack-message.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
@@ -35,6 +35,7 @@ export const REPLY_FORMS: readonly MessageForm[] = [
   withKnownBlocks,
   (message) => withoutSources(withKnownBlocks(message)),
   (message) => withPlainText(withKnownBlocks(message)),
+  (message) => onlyPlainText(withKnownBlocks(message)),
   textOnly,
 ];
 

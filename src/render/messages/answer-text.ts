@@ -69,6 +69,11 @@ export function withPlainText(message: RenderedMessage): RenderedMessage {
   return { ...message, blocks };
 }
 
+/** The same, without the message's other blocks. */
+export function onlyPlainText(message: RenderedMessage): RenderedMessage {
+  return withPlainText({ ...message, blocks: message.blocks.filter(({ type }) => type === 'markdown') });
+}
+
 /** Splits at line ends if no section becomes short, else between graphemes. */
 function toSections(text: string): SlackBlock[] {
   const sections: SlackBlock[] = [];

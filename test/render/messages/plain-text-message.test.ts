@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
 import { sectionBlock } from '../../../src/render/blocks/slack-blocks.ts';
-import { withPlainText } from '../../../src/render/messages/answer-text.ts';
+import { onlyPlainText, withPlainText } from '../../../src/render/messages/answer-text.ts';
 import { splitAnswer } from '../../support/answer-parts.ts';
 import { markdownArbitrary } from '../../support/markdown-arbitrary.ts';
 
@@ -11,9 +11,12 @@ describe('a message without its Markdown', () => {
     fc.assert(
       fc.property(markdownArbitrary(), (markdown) => {
         const text = `${markdown.repeat(20)}.`.slice(0, 9_900);
-        const { blocks } = withPlainText({ text: '', blocks: [{ type: 'markdown', text }] });
-        expect(checkBlocks(blocks, 'message').length).toBeLessThanOrEqual(8);
-        const shown = blocks.map((block) => (block.type === 'section' ? block.text?.text : ''));
+        const message = onlyPlainText({
+          text: '',
+          blocks: [{ type: 'markdown', text }, sectionBlock('Ours.')],
+        });
+        expect(checkBlocks(message.blocks, 'message').length).toBeLessThanOrEqual(8);
+        const shown = message.blocks.map((block) => (block.type === 'section' ? block.text?.text : ''));
         const visible = (one: string) => one.replaceAll(/[\s\\]/g, '');
         expect(visible(shown.join(''))).toBe(visible(text));
       }),

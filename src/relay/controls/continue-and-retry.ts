@@ -40,7 +40,7 @@ export function messageButtons(
         const originals = await Promise.all(asFirstSaid.map((one) => store.messages.get(one)));
         if (deletions.includes(true) || [...messages, ...originals].some((one) => one?.state === 'withdrawn'))
           return { late: strings.questionDeleted };
-        const [message] = messages;
+        const [message] = messages; // The turn's own is the first.
         if (message?.content == null) return 'unknown';
         return { content: message.content, said_ts: message.said_ts, resends_turn_id: turn.id };
       }),

@@ -154,6 +154,7 @@ export class PassingOn {
     await row.write((rest) => deps.store.turns.finish(turn, fate === 'closed' ? outcome : fate, rest));
   }
 
+  /** Lets an unsent message wait again. The run's reply says so, unless none waits or the run ends. */
   async #requeueAndShow(turn: Turn): Promise<void> {
     const isWaiting = await requeueMessage(this.#work.deps, turn);
     if (!isWaiting || this.#end.signal.aborted) return;

@@ -133,7 +133,7 @@ async function endPause(
   return 'done';
 }
 
-/** Edits the notice, if there is one. `pressedTs`: its ts as a press says, which may not be recorded yet. */
+/** Edits the notice, if there is one and `render` gives one. `pressedTs`: its ts as pressed, maybe not recorded yet. */
 async function editNotice(
   deps: NoticeDeps,
   thread: ThreadKey,
@@ -160,6 +160,8 @@ export async function postPausedNoticeAndFinish(
   const finishIfNoPause = (store: Store) => store.turns.finishUnlessPausing(turn, outcome, last);
   if (await finishIfNoPause(deps.store)) return;
   await posts.load();
+  // How many messages the thread's notice tells of: 0 without a notice; undefined if an earlier attempt has
+  // posted one, because nobody knows what that tells.
   let countShown = posts.has(NOTICE_PART) ? undefined : 0;
   for (;;) {
     const countOrFinished = await deps.store.transaction(async (store) => {
@@ -177,7 +179,7 @@ export async function postPausedNoticeAndFinish(
     if (notice === undefined) continue;
     if (posts.has(NOTICE_PART)) await posts.update(NOTICE_PART, notice, [asRendered]);
     else await posts.post(NOTICE_PART, notice, 'notice');
-    // Nobody knows what a notice tells that an earlier attempt has posted.
+    // `post` leaves a notice that it finds in Slack as it is: the next round then updates it.
     countShown = posts.shows(NOTICE_PART, notice) ? countOrFinished : undefined;
   }
 }

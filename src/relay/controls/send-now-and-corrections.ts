@@ -120,7 +120,7 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
   );
   // Another press has sent these words, or they are no longer kept.
   if (sent === undefined) {
-    // Words that were never sent are looked up by the press itself, of which there is no message: `unknown`.
+    // If no message has sent them, none has the ts of the press either: the fate of that key is `unknown`.
     const ts = (await store.earlyEdits.get(key))?.sent_as_ts ?? press.ts;
     return { outcome: 'over', told: (await fateOf(deps, { ...key, ts }, strings.messageQueued)).told };
   }
@@ -184,7 +184,8 @@ export async function sendInstead(
   const stopped = isAtWork ? await stopControl.stopAndSend({ ...stop, turnId: turn.id, turn }) : undefined;
   if (stopped?.outcome === 'refused') return 'refused';
   // Sent with the record of the stop or, if no run was stopped, in a transaction of its own.
-  const sent = stopped?.sent.length ? stopped.sent : await store.transaction(sendNext);
+  const sentWithStop = stopped?.sent ?? [];
+  const sent = sentWithStop.length > 0 ? sentWithStop : await store.transaction(sendNext);
   if (sent.length > 0) return answerSending(deps, sent, strings.sendingInstead);
   // Its words were sent before, perhaps as a new message, or it was deleted.
   const ts = (await store.earlyEdits.get(message))?.sent_as_ts ?? message.ts;

@@ -59,10 +59,11 @@ export async function tellOfUnsentReply(
   });
 }
 
-/** Sends the reply of the person who presses: it waits in its thread like any other. `over` if sent before. */
+/** Sends the reply of who presses. `over` if it was sent before, `late` if Slack does not say whether they may. */
 async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlOutcome | PressAnswer> {
   const thread = threadOf(press);
   if (thread === undefined) return 'unknown';
+  // With the press, Slack says that they are in the channel.
   const why = await useDenial(deps, press, 'acting', timeLimit(deps.settings.lookupMs));
   if (why === 'unknown') return { outcome: 'late', told: await refusalTold(deps, press, { why }, 'form') };
   if (why !== undefined) {
@@ -86,7 +87,7 @@ async function setListening(
   deps: RelayDeps,
   press: MessagePress,
   control: 'keep_listening' | 'stop_listening',
-) {
+): Promise<ControlOutcome | PressAnswer> {
   const { store, log } = deps;
   const { person } = press;
   const thread = threadOf(press);
@@ -95,7 +96,7 @@ async function setListening(
   if (!(await mayUseControl(deps, { ...thread, person, control }))) return 'refused';
   // What was turned on may always be turned off again.
   if (listensToAll && (await isSettingTooOften(store, press)))
-    return { outcome: 'over', told: strings.channelSettingsFailed.tooOften } as const;
+    return { outcome: 'over', told: strings.channelSettingsFailed.tooOften };
   const isChanged = await store.transaction(async (within) => {
     if (!(await within.threads.setListensToAll(thread, listensToAll))) return false;
     await within.audit.add({ ...thread, kind: 'setting', user_id: person, details: { control } });

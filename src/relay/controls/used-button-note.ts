@@ -52,6 +52,7 @@ export async function showButtonUse(
 /** Takes "Choose again" from a turn's last message, which says who used it. Throws a SlackError. */
 export async function showAskedAgain(deps: RelayDeps, turn: Turn): Promise<void> {
   const posts = [...(await deps.store.posts.ofTurn(turn)).values()];
+  // The messages of its reply, as `replyPart` names them, that Slack has.
   const shown = posts.flatMap(({ part, ts }) => (part.startsWith('reply:') && ts !== null ? [ts] : []));
   const last = shown.toSorted(compareTs).at(-1);
   if (last !== undefined) await showButtonUse(deps, turn, { ts: last, claim: 'button_message_ts' });

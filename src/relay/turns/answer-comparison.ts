@@ -67,6 +67,6 @@ async function isReplyComplete({ deps, workspace, lease }: TurnContext, earlier:
   const place = { channel: earlier.channel, threadTs: earlier.thread_ts, signal: lease.signal, guard: lease };
   const range = { oldest: shown[0], latest: shown.at(-1) }; // `reply_ts` is sorted.
   for await (const { ts, subtype } of workspace.readBack.messages({ ...place, ...range }))
-    if (subtype !== 'tombstone') missing.delete(ts);
+    if (subtype !== 'tombstone') missing.delete(ts); // Slack may leave one where a message was deleted.
   return shown.length > 0 && missing.size === 0;
 }

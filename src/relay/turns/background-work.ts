@@ -50,6 +50,7 @@ export async function waitForBackgroundWork(
 export async function postBackgroundNotice(context: TurnContext, isWatched: boolean): Promise<void> {
   // New posts for each attempt: Slack's faults do not add up to a refusal, which would end the turn.
   const posts = new IdempotentPosts(context, context.turn);
+  // A notice that nobody will change is filed as ended: no check and no stop looks for that part.
   const part = isWatched ? BACKGROUND_PART : ENDED_BACKGROUND_PART;
   await posts.post(part, backgroundNotice(context.turn.id, isWatched ? 'working' : 'unwatched'), 'notice');
 }

@@ -48,7 +48,7 @@ type Finding = 'over' | OpenState | 'quiet';
 /** Jobs that check tasks after their turns: for what they made, and how their background work stands. */
 export function followUpJobs(deps: RelayDeps): JobKind {
   const { watchMs, watchIntervalMs } = deps.settings;
-  const isWatching = watchMs > 0;
+  const isWatching = watchMs > 0; // If not, jobs that are left end with their next run.
   return {
     kind: JOB_KIND.followUp,
     share: 2,

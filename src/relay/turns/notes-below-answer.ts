@@ -36,7 +36,6 @@ export async function notesBelowAnswer(
 ): Promise<string[]> {
   const { deps, turn } = context;
   const isAnswer = isAnswerPhase(phase);
-  // Only a form can ask the question of an earlier thread again.
   const isComparable = isFromForm && phase === 'done';
   const notes = isComparable ? await readOptional(context, () => compareWithEarlier(context, reply)) : [];
   notes.push(...(await otherTaskNote(context, resendsTurnId)));
@@ -54,7 +53,9 @@ export async function notesBelowAnswer(
 
 /** Says if the thread goes on in a new conversation, and whether that quotes what was said before. Else []. */
 async function otherTaskNote({ deps, turn }: TurnContext, resends_turn_id: string | null): Promise<string[]> {
+  // Its length counts only what was said in former tasks, not quoted earlier or linked messages.
   if (turn.quotation_length > 0) return [strings.conversationQuoted];
+  // Unless people delete it, a thread leaves its task only after **Try again**: the repeated turn was in that task.
   const resent = await resentTurn(deps.store, { workspace: turn.workspace, resends_turn_id });
   const formerTask = resent?.task_id ?? turn.task_id;
   return formerTask === turn.task_id ? [] : [strings.newConversation];

@@ -110,6 +110,7 @@ async function showSettledReply(
   settled: SettledReply & AskedMessage & { hasPassedOn: boolean },
 ): Promise<boolean> {
   const { state, turn, deps } = context;
+  // A reply may name the files that the agent got; null: nobody knows.
   state.setFileNotes(withLeftOut(turn, settled.reply.input?.fileIds ?? null, 'skipped'));
   const { reply, outcome, stoppedBy, taskState, hasWorkedOn } = await finalOutcome(context, reader, settled);
   const phase = outcome === 'completed' ? 'done' : outcome;
@@ -168,5 +169,6 @@ async function nameAskers(context: TurnContext, writers: ReadonlySet<string>): P
   if (!hasOthers && writers.size === 0) return;
   const asker = await workspace.people.personName(turn.asked_by);
   const names = [...new Set([asker, ...writers])];
+  // If only the asker wrote during the run, too, there is nobody to tell apart.
   if (hasOthers || names.length > 1) state.update({ askers: strings.inAnswerTo(names) });
 }

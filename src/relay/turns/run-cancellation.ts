@@ -31,11 +31,12 @@ export async function cancelRunInDoubt(work: ThreadWork & { row: TurnRow }, retr
       deps.log.warn({ err, turn: turn.id }, 'a turn ends while nobody knows whether its message was sent');
     });
   }
+  // The look has recorded in `row` what it found.
   const isStoppedInDoubt = isSendInDoubt(row.turn) && turn.stop_requested_at !== null;
   if (isAtService(row.turn) || isStoppedInDoubt) await cancelRun(deps, row.turn, retry);
 }
 
-/** Cancels the task of a turn's thread. One that is gone, has nothing to stop or refuses to stop is left. */
+/** Cancels the task of a turn's thread. One that is gone, has nothing to stop (`busy`) or refuses is left. */
 export async function cancelRun(deps: RelayDeps, turn: Turn, retry: Retry): Promise<void> {
   const { account_id, task_id: taskId } = await deps.store.threads.getOrThrow(turn);
   if (taskId === null) return;

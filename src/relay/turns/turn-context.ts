@@ -50,7 +50,7 @@ export class TurnContext implements ThreadWork {
   /** The task that the message was sent to: it stays the same. */
   #task: { account_id: string; taskId: string } | undefined;
   #passingOn: PassingOn | undefined;
-  /** What the run waits for a person to answer, as recorded. A plan waits for its answer after the run. */
+  /** What the run waits for a person to answer, as recorded; undefined: nothing, or a plan, which waits later. */
   #wait: string | undefined;
 
   constructor({ deps, workspace, lease }: ThreadWork, turn: Turn, begun: BegunWork | undefined, job: Job) {

@@ -31,11 +31,11 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
   const { reply, state } = context;
   const checksSources = await postSourceList(context);
   const figures = state.figurePaths();
-  const werePosted = context.turn.results_posted_at !== null;
+  const wereResultsPosted = context.turn.results_posted_at !== null;
   // Which figures stand in the answer is not recorded: a process that takes over finds that out again.
-  const mustPost = !werePosted || figures.length > 0;
+  const mustPost = !wereResultsPosted || figures.length > 0;
   const hasResults = mustPost && (await postResultsOfTurn(context, figures));
-  if (!werePosted) {
+  if (!wereResultsPosted) {
     await tellAskerOfEnd(context, hasResults);
     context.row.recordSoon({ results_posted_at: new Date() });
   }
@@ -62,8 +62,9 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   if (end.outcome === 'refused' || end.outcome === 'abandoned')
     deps.log.error({ err: error, turn: turn.id }, 'an error ended the turn');
   await cancelRunInDoubt(context, (step) => context.withRetry(step));
+  // The message as it was read, if the turn ends because it cannot be sent. It is closed below, once that is said.
   const unsendable = error instanceof TurnEnded ? error.more.unsendable : undefined;
-  // Closed before the thread offers **Try again**: a process that takes over must not send the message, too.
+  // Any other is closed before the thread offers **Try again**: a process that takes over must not send it, too.
   if (unsendable === undefined) await closeMessage(deps, turn);
   if (end.sentence === null) {
     await context.withRetry(() => reply.remove());
@@ -76,6 +77,7 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   const fate = unsendable === undefined ? 'closed' : await closeIfUnchanged(deps, turn, unsendable);
   // A message that was edited meanwhile waits again, without the reply about its old words.
   if (fate === 'changed') return void (await context.withRetry(() => requeueMessage(deps, turn, reply)));
+  // Whoever deleted it expects no reply.
   if (fate === 'withdrawn') await context.withRetry(() => reply.remove());
   await closeTurn(context, fate === 'withdrawn' ? fate : end.outcome);
 }

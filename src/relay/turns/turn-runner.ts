@@ -152,6 +152,7 @@ function prepareFirstReply({ workspace, lease: guard }: ThreadWork, { channel }:
   const begunAt = performance.now();
   const isShared = isDirectChannel(channel) ? undefined : workspace.people.sharing(channel, guard.signal);
   const permit = workspace.posting.permitToPost({ channel, kind: 'first', guard });
+  // Whoever awaits one of them gets its failure.
   for (const asked of [isShared, permit]) asked?.catch(() => undefined);
   return { begunAt, isShared, permit };
 }
@@ -177,7 +178,7 @@ const SESSION_REFRESH_MS = 50 * 60_000;
 /** How long a turn waits until Slack knows that it has ended (ms): the process may stop next, or another turn begin. */
 const SESSION_END_MS = 3_000;
 
-/** Sets Slack's agent status of a thread to working until `work` is done; failures are ignored. */
+/** Sets Slack's agent status of a thread: `processing` during `work`, then `active` (idle). Failures are ignored. */
 async function withAgentSession(
   { deps: { log, store }, workspace: { sessions } }: ThreadWork,
   thread: ThreadKey,

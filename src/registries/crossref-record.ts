@@ -36,8 +36,6 @@ const STATES: readonly (readonly [SourceState, RegExp])[] = [
   ['superseded', /^new[\s_-]/i],
   ['corrected', /correct|corrig|errat|addend|clarif/i],
 ];
-/** By the relations of a preprint, with what takes its place. */
-const REPLACED_BY = ['is-preprint-of', 'is-replaced-by'];
 /** The titles of notices, which are about another work. */
 const NOTICE_TITLE =
   /^\W*(?:retraction|withdrawal|removal|expression of concern|erratum|correct(?:ion|ed)|corrigendum)\b/i;
@@ -58,11 +56,10 @@ export function readWork(work: CrossrefWork): Finding {
   const isCalledRetracted = !isNotice && called === 'retracted';
   const events = isNotice ? [] : by.filter((event) => isCalledRetracted || !isStale(event, by));
   const worst = STATES.find(([state]) => events.some((event) => stateOf(event) === state))?.[0];
-  if (isCalledRetracted && worst !== 'retracted') return { ...about, state: 'retracted' };
-  if (called === 'withdrawn' && worst !== 'retracted') return { ...about, state: 'withdrawn' };
-  const article = REPLACED_BY.flatMap((name) => relation?.[name] ?? []).find(
-    (one) => one['id-type'] === 'doi',
-  );
+  if ((isCalledRetracted || called === 'withdrawn') && worst !== 'retracted' && worst !== called)
+    return { ...about, state: called };
+  const replacements = ['is-preprint-of', 'is-replaced-by'].flatMap((name) => relation?.[name] ?? []);
+  const article = replacements.find((one) => one['id-type'] === 'doi');
   if (article !== undefined && (worst === undefined || worst === 'corrected'))
     return { ...about, state: 'superseded', see: namedDoi(article.id) };
   const [event] = events.filter((one) => stateOf(one) === worst).sort(watchedThenLatest);

@@ -149,6 +149,14 @@ describe('a record of Crossref', () => {
     expect(read({ title: [`On ${title}`] }).state).toBe('found');
   });
 
+  test('of a withdrawn article names the date and the notice, also if its title tells it', () => {
+    const withdrawal = update('withdrawal', '10.1016/notice', 'publisher', on(2021, 3, 4));
+    for (const title of ['A title', 'WITHDRAWN: A title'])
+      expect(read({ title: [title], 'updated-by': [withdrawal] })).toMatchObject({
+        ...{ state: 'withdrawn', since: '2021-03-04', see: 'doi:10.1016/notice' },
+      });
+  });
+
   test('of a notice is that of no retracted work, whatever its title and directions', () => {
     const notice = { ...WAKEFIELD_NOTICE, title: ['Retracted: A title'] };
     expect(read(notice).state).toBe('found');

@@ -48,14 +48,11 @@ async function findUnlisted(
   agency: string | null | undefined,
 ): Promise<Finding | undefined> {
   if (agency === null) return { state: 'not_found' };
+  if (agency !== undefined && agency !== 'Crossref') return { state: 'found', agency: agency.slice(0, 60) };
   // It may have got another DOI there.
-  const isCrossrefs = agency === undefined || agency === 'Crossref';
-  const path = `works/${inPath(doi)}`;
-  const single = isCrossrefs
-    ? await ask('crossref single', path, singleSchema).catch(undefinedIfRefused)
-    : undefined;
+  const single = await ask('crossref single', `works/${inPath(doi)}`, singleSchema).catch(undefinedIfRefused);
   if (single !== undefined) return readWork(single.message);
-  return agency === undefined ? undefined : { state: 'found', agency: agency.slice(0, 60) };
+  return agency === undefined ? undefined : { state: 'found', agency };
 }
 
 /** The works that Crossref lists. A single DOI that is malformed makes it refuse all: it is asked again for each half. */

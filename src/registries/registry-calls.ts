@@ -117,7 +117,7 @@ export function registryCalls({ addresses, mailto, gate }: RegistryOptions) {
         return fail(limit, 'rate_limited', retryAfterMs || PAUSE_MS[isLimited ? 'failed' : 'blocked']);
       if (status === 404) return undefined;
       if (status >= 400 && !isTransientStatus(status)) return fail(limit, 'refused');
-      if (status >= 300) return fail(limit, 'unavailable', PAUSE_MS.failed);
+      if (status >= 300) return fail(limit, 'unavailable', Math.max(retryAfterMs ?? 0, PAUSE_MS.failed));
       const { data, success } = schema.safeParse(body);
       return success ? data : fail(limit, 'not_understood');
     };

@@ -260,6 +260,14 @@ describe('the registries', () => {
     expect(service.calls).toHaveLength(1);
   });
 
+  test('that are in trouble are left alone for as long as they say', async () => {
+    const gate = new InMemoryRateLimits();
+    const headers = { 'retry-after': '90' };
+    service.faults.add({ call: 'GET /works', fault: { kind: 'status', status: 503, headers }, times: 1 });
+    expect((await ask([`doi:${GOOD}`], { gate })).states).toEqual({});
+    expect(await gate.take('', 'crossref list', { perMinute: 60, burst: 1 })).toBeGreaterThan(60_000);
+  });
+
   test('are asked at the rate of their tables, and then at one that Crossref names, unless that is none', async () => {
     const gate = new InMemoryRateLimits();
     const options = {

@@ -65,13 +65,17 @@ async function readAnswer(deps: RelayDeps, turn: Turn, signal: AbortSignal) {
   return answer.content.map(toReplyBlock);
 }
 
-/** What is known of the sources, and recorded, unless their asker was forgotten meanwhile. `isWhole`: nothing may still come. */
+/**
+ * What is known of the sources, and recorded. Undefined if no registry in use knows any, or their asker was forgotten
+ * meanwhile. `isWhole`: nothing may still come.
+ */
 async function checkSources(
   { store, settings }: RelayDeps,
   checker: SourceChecker,
   { turn, sources, lease }: { turn: Turn; sources: readonly Source[]; lease: Lease },
 ) {
   const ids = sources.flatMap(({ id }) => (id !== undefined && checker.covers(id) ? [id] : []));
+  if (ids.length === 0) return undefined;
   const known = { ...(await store.registryAnswers.get(turn.workspace, ids)), ...turn.source_checks };
   const unknown = ids.filter((id) => known[id] === undefined);
   const fresh = await checker.check(

@@ -3,9 +3,6 @@ import type { SourceCheck, SourceChecks, SourceId } from '../../registries/sourc
 import { isTurn, Queries, toPostgresJson } from '../queries.ts';
 import type { TurnId } from '../schema.ts';
 
-/** How long a registry's answer counts: one that it has a publication, and one that it has none. */
-const KEPT = { found: sql.raw("interval '30 days'"), missing: sql.raw("interval '1 day'") };
-
 /** What registries answered to a workspace lately. */
 export class RegistryAnswers extends Queries {
   async get(workspace: string, ids: readonly SourceId[]): Promise<SourceChecks> {
@@ -21,13 +18,14 @@ export class RegistryAnswers extends Queries {
       update turns set source_checks = ${toPostgresJson(checks)} where ${isTurn(turn)} and asked_by <> ''`);
   }
 
+  /** Keeps answers for 30 days, and for one day those that there is no such publication. */
   async put(workspace: string, checks: ReadonlyMap<SourceId, SourceCheck>): Promise<void> {
     if (checks.size === 0) return;
     const texts = [...checks.values()].map(toPostgresJson);
     await this.changes(sql`
       insert into registry_answers (workspace, source_id, source_check, expires_at)
       select ${workspace}, id, source_check::jsonb, now() + case
-        when source_check::jsonb ->> 'state' = 'not_found' then ${KEPT.missing} else ${KEPT.found} end
+        when source_check::jsonb ->> 'state' = 'not_found' then interval '1 day' else interval '30 days' end
       from unnest(${[...checks.keys()]}::text[], ${texts}::text[]) as given (id, source_check) order by id
       on conflict (workspace, source_id) do update
         set source_check = excluded.source_check, expires_at = excluded.expires_at`);

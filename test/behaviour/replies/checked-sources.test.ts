@@ -253,6 +253,21 @@ describe('the sources of an answer', () => {
     expect(listOf(channel, root)).not.toContain('1 source: ');
   });
 
+  test('of kinds that no registry in use knows keep a list without marks', async ({ onTestFinished }) => {
+    const options = { agent: { script }, settings: { CHECK_SOURCES: 'pubmed' } };
+    const pubmed = await openAppScene(options, onTestFinished);
+    const channel = pubmed.channel();
+    const root = pubmed.ask(channel, 'good');
+    await pubmed.finished(channel, root);
+    const { store } = pubmed.sandbox.bot;
+    const jobs = store.db.selectFrom('jobs').select('key').where('kind', '=', 'source_check');
+    await pubmed.until('the check is over', async () => (await jobs.execute()).length === 0);
+    expect(pubmed.shown(channel, root)).toContain(`${strings.sources}\n1. 10.1038/171737a0`);
+    expect(pubmed.shown(channel, root)).not.toContain(strings.sourceStates.not_checked.word);
+    expect(pubmed.shown(channel, root)).not.toContain(strings.sourcesNotChecked);
+    expect(pubmed.sandbox.registry?.calls).toEqual([]);
+  });
+
   test('are nothing that the app asks about where the operator names no registry', async ({
     onTestFinished,
   }) => {

@@ -7,7 +7,8 @@ export interface ReferenceEntry {
 
 /** `[1] …`, `[^1]: …`, `**[1]** …`, `- [1] …`, and `1. …`, which begins the entries of any list. */
 const ENTRY = /^[ \t>]{0,8}(?:[-*+][ \t]+)?[*_]{0,3}(?:\\?\[\^?(\d{1,3})\\?\](?!\()|(\d{1,3})[.)](?=[ \t]))/;
-const NO_ENTRY = /^ {0,3}(?:#{1,6}[ \t]|$)/;
+/** A line after the one before it that ends an entry: a heading, and what begins a paragraph of its own. */
+const ENTRY_END = /\n {0,3}#{1,6}[ \t]|^[ \t]*\n[^ \t\n]/;
 /** `[2]`, `[2, 3]`, `[2–5]` */
 const CITATION = /\[\^?(\d[\d,;–\- ]{0,40})\]/g;
 
@@ -21,6 +22,7 @@ export function numberedReferences(text: string, sources: readonly number[]): Re
   let open: (ReferenceEntry & { isCertain: boolean }) | undefined;
   let at = 0;
   let seen = 0;
+  let previous = '';
   for (const line of text.split('\n')) {
     const [, bracketed, plain] = ENTRY.exec(line) ?? [];
     const number = Number(bracketed ?? plain);
@@ -28,12 +30,12 @@ export function numberedReferences(text: string, sources: readonly number[]): Re
       open = { from: at, to: at, number, isCertain: bracketed !== undefined };
       if (number > (lists.at(-1)?.at(-1)?.number ?? Number.POSITIVE_INFINITY)) lists.at(-1)?.push(open);
       else lists.push([open]);
-    } else if (NO_ENTRY.test(line)) open = undefined;
-    const before = seen;
+    } else if (ENTRY_END.test(`${previous}\n${line}`)) open = undefined;
     while ((sources[seen] ?? Number.POSITIVE_INFINITY) < at + line.length) seen += 1;
     if (open !== undefined) open.to = at + line.length;
-    if (open !== undefined && seen > before) open.isCertain = true;
+    if (open !== undefined && (sources[seen - 1] ?? -1) >= at) open.isCertain = true;
     at += line.length + 1;
+    previous = line;
   }
   const cited = [...text.matchAll(CITATION)].flatMap(([, numbers = '']) => numbers.match(/\d{1,3}/g) ?? []);
   const citedNumbers = new Set(cited.map(Number));

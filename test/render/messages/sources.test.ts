@@ -631,6 +631,10 @@ describe('an answer that numbers its own references', () => {
       'GSE32986.\n\n参考文献\n\n1. PMID 16990137\n2. NCT04280705',
       ['1. PMID 16990137', '2. NCT04280705', '3. GSE32986'],
     ],
+    [
+      'GSE32986.\n\n1. A title.\n\n   PMID 16990137\n\n2. Another title.\n\n   NCT04280705\n\nSee PMC7054408.',
+      ['1. PMID 16990137', '2. NCT04280705', '3. GSE32986', '4. PMC7054408'],
+    ],
     ['As in [2, 3].\n\nGelesen:\n\n2. PMID 16990137\n3. NCT04280705', ['2. PMID 16990137', '3. NCT04280705']],
     [
       'So [2](https://www.ebi.ac.uk/a) and [[1]](https://www.ebi.ac.uk/b).',

@@ -12,7 +12,7 @@ import {
 } from '../blocks/slack-blocks.ts';
 import * as strings from '../strings/index.ts';
 import { counted, shorten } from '../text-format.ts';
-import { listBlock, listedSources, type Source } from './sources.ts';
+import { listBlock, listedSources, type Source, sourcesOf } from './sources.ts';
 import { isOtherTitle, readableTitle } from './words-beside.ts';
 
 /** What the agent is not asked to replace. */
@@ -36,7 +36,7 @@ export function sourceListMessage(
   if (known === undefined)
     return { text: strings.sources, blocks: [listBlock(strings.sources, listed, last)] };
   const { checks, buttonUse } = known;
-  const text = summaryOf(listed, checks);
+  const text = summaryOf(sourcesOf(blocks), checks);
   const list = listBlock(`${strings.sources}\n${text}`, listed, last, ({ id }) =>
     findingOf(id && checks[id], titleLength),
   );
@@ -63,16 +63,16 @@ export function moreAbout({ state, see }: SourceCheck): { url: string; text: str
   return { url: addressOf(see), text };
 }
 
-/** "8 sources: 6 found, 1 retracted (2019), 1 not found" */
-function summaryOf(listed: readonly Source[], checks: SourceChecks): string {
-  const found = listed.map(({ id }) => id && checks[id]);
+/** "8 sources: 6 found, 1 retracted (2019), 1 not found". Those that the list has no room for are not checked. */
+function summaryOf(sources: readonly Source[], checks: SourceChecks): string {
+  const found = sources.map(({ id }) => id && checks[id]);
   const counts = Object.entries(strings.sourceStates).flatMap(([state, { word, many }]) => {
     const those = found.filter((check) => (check?.state ?? 'not_checked') === state);
     const years = state === 'retracted' ? those.flatMap((check) => check?.since?.slice(0, 4) ?? []) : [];
     const when = years.length === 0 ? '' : ` (${[...new Set(years)].sort().join(', ')})`;
     return those.length === 0 ? [] : [`${those.length} ${those.length === 1 ? word : many}${when}`];
   });
-  return `${counted(listed.length, 'source')}: ${counts.join(', ')}`;
+  return `${counted(sources.length, 'source')}: ${counts.join(', ')}`;
 }
 
 /** Which registries answered, with the notice that NCBI wants where its data are shown. */

@@ -230,7 +230,7 @@ describe('the list of sources', () => {
     expect(message && fitsMessage(message.blocks)).toBe(true);
     checkBlocks(message?.blocks, 'message');
     expect(visibleText({ text: '', blocks: message?.blocks ?? [] })).toContain(strings.sourcesInSteps(5));
-    expect(message?.text).toBe('20 sources: 20 retracted (2010)');
+    expect(message?.text).toBe('25 sources: 20 retracted (2010), 5 not checked');
     expect(JSON.stringify(message?.blocks)).toContain('https://doi.org/10.1/%3C%23%3F%3E');
   });
 

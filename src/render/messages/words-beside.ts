@@ -49,9 +49,9 @@ const LINKED = /\[(\p{Lu}[^\]\n]{10,300})\]\(<?$/u;
 const QUOTED = /[“"„«](\p{Lu}[^“”"„«»\n]{10,300})[”"“»]/u;
 const QUOTED_LAST =
   /[“"„«](?<=(?:^[^\p{L}\n]{0,20}|\b(?:[Ss]ee|[Ii]n|paper|article|study|review|titled|and)\s).)(\p{Lu}[^“”"„«»\n]{10,300})[”"“»]\P{L}*(?:(?:doi|DOI|PMID)\P{L}*)?(?!.|\n)/mu;
-/** What is no title of a link: a name with others, a year, and what a paper is called. */
+/** What is no title of a link: what to do with it, a name with others, a year, and what a paper is called. */
 const NO_LABEL =
-  /^\p{Lu}[\p{L}’'-]+(?:,| and | & )|\d|\bet al\b|\b(?:papers?|articles?|preprints?|report|website|page)\b/u;
+  /^(?:Access|Click|Download|Full|Link|Open|Original|Read|See|View|Visit)\b|^\p{Lu}[\p{L}’'-]+(?:,| and | & )|\d|\bet al\b|\b(?:papers?|articles?|preprints?|report|website|page)\b/u;
 /** An entry of a list, and what is no title there: names with initials, journals with numbers, years. */
 const ENTRY = /^\s*(?:(\d{1,3}[.)]|\(\d{1,3}\)|\\?\[\^?\d{1,3}\\?\]:?)|[-*+•])\s+(?=\S)/;
 const NO_TITLE = /(?:^|[\s(])\d|\bet al\b/;
@@ -64,6 +64,8 @@ const VOLUME = /\d\s?[;:(]\s?\d|\d\*{0,2}\)?, \*{0,2}[a-z]?\d|\b(?:vol|pp?)\. ?\
 /** Words of titles in other languages than English: a registry may have one that is cited in English. */
 const FOREIGN =
   /(?<!\p{L})(?:der|das|und|zur|zum|von|über|bei|durch|für|eine[rs]?|de(?! novo)|les?|la|des|du|et(?! al)|une?|sur|chez|el|los|las|del|y|por|il|di|dell[ae]|nel|dos|da|em|het|een|van|voor|och|hos|på|oraz|się)(?!\p{L})/iu;
+/** PubMed has the titles that it translated in brackets; other registries have them in their own scripts and letters. */
+const TRANSLATED = /^\[|(?:(?![\p{sc=Latin}\p{sc=Greek}])\p{L}){2}|(?<!\p{L})\p{Ll}+[ß-öø-ɏḀ-ỿ]/u;
 /** A name with such words and initials, such as "van der Meer J". */
 const NAME = /(?:(?<!\p{L})\p{L}{2,3} )+\p{Lu}[\p{L}’'-]+,? \p{Lu}{1,3}(?!\p{L})/gu;
 
@@ -73,11 +75,8 @@ const NAME = /(?:(?<!\p{L})\p{L}{2,3} )+\p{Lu}[\p{L}’'-]+,? \p{Lu}{1,3}(?!\p{L
  */
 export function isOtherTitle(title: string, { beside, isTitled }: Beside): boolean {
   const [titleStems, besideStems] = [stemsOf(title), stemsOf(beside)];
-  // PubMed has the titles that it translated in brackets.
-  const isComparable =
-    titleStems.size >= MIN_WORDS &&
-    !title.startsWith('[') &&
-    !FOREIGN.test(`${title} ${beside.replace(NAME, '')}`);
+  const isForeign = TRANSLATED.test(title) || FOREIGN.test(`${title} ${beside.replace(NAME, '')}`);
+  const isComparable = titleStems.size >= MIN_WORDS && !isForeign;
   return isTitled && isComparable && ![...titleStems].some((stem) => besideStems.has(stem));
 }
 

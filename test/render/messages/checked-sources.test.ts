@@ -122,6 +122,7 @@ describe('a source', () => {
     ['[Moths, Wings and Winters, 2012](https://doi.org/10.1371/journal.pone.0033693)', 'found'],
     ['[Smith, Jones and Miller](https://doi.org/10.1371/journal.pone.0033693)', 'found'],
     ['[Famous winter moth paper](https://doi.org/10.1371/journal.pone.0033693)', 'found'],
+    ['[Link to the original publication](https://doi.org/10.1371/journal.pone.0033693)', 'found'],
     ['Moths, 2012. [Read the full publisher version](https://doi.org/10.1371/journal.pone.0033693)', 'found'],
     ['[Proceedings of the Royal Society](https://doi.org/10.1371/journal.pone.0033693)', 'found'],
     ['They state that “these moths escaped everybody earlier” (doi:10.1371/journal.pone.0033693).', 'found'],
@@ -185,14 +186,17 @@ describe('a source', () => {
     expect(checks['doi:10.1371/journal.pone.0033693']?.state).toBe('found');
   });
 
-  test.each(['Zur Elektrodynamik bewegter Körper', '[Neurons and dopamine]', 'Poster Presentations'])(
-    'is not another one where a registry has "%s", which nobody can compare',
-    (title) => {
-      const text =
-        '1. Smith J. Moths in winter, and their wings. Zool. 2012;7:1. doi:10.1371/journal.pone.0033693';
-      expect(stateIn(text, title)).toBe('found');
-    },
-  );
+  test.each([
+    'Zur Elektrodynamik bewegter Körper',
+    '[Neurons and dopamine]',
+    'Poster Presentations',
+    'Нейроны мышей: COVID-19 и SARS-CoV-2',
+    'Farelerin dopamin nöronlarında görülenler',
+  ])('is not another one where a registry has "%s", which nobody can compare', (title) => {
+    const text =
+      '1. Smith J. Moths in winter, and their wings. Zool. 2012;7:1. doi:10.1371/journal.pone.0033693';
+    expect(stateIn(text, title)).toBe('found');
+  });
 
   test('that was retracted stays so, whatever its title', () => {
     const text = 'Moths in winter, and their wings: doi:10.1371/journal.pone.0033693';
@@ -205,6 +209,7 @@ describe('a source', () => {
     expect(isOtherTitle('<i>Café</i> culture', beside('1. Many cafe visitors met. x'))).toBe(false);
     expect(isOtherTitle('Mutation of TP53', beside('1. Several mutations were seen. x'))).toBe(false);
     expect(isOtherTitle('Mutation of TP53', beside('1. Several moths were seen. x'))).toBe(true);
+    expect(isOtherTitle('TNF-α and TP53 mutation', beside('1. Several moths were seen. x'))).toBe(true);
     expect(readableTitle('  &lt;i&gt;p&lt;/i&gt; &lt; 0.05 &amp;\n  q > 3')).toBe('p < 0.05 & q > 3');
   });
 });

@@ -6,15 +6,15 @@ const PREFIX = /^10\.[1-9]\d{3,8}(?:\.\d+)*\//;
 const SICI =
   /^\(?(?:sici\)?)?\d{4}-?\d{3}[\dx](?:(?!10\.\d{4})[^\s"|]){1,150}?\d\.\d\.[a-z]{2};\d(?:-[\w#]?)?/i;
 /** What other suffixes hold. The handbook allows all characters, but the rest ends a DOI in prose, Markdown, JSON and HTML. */
-const PLAIN = /^(?:(?![-/:=+]10\.[1-9]\d{3,8}\/|--)[\w.():+=/\ue021-\ue07e-])*/;
+const PLAIN = /^(?:(?![-/:=+]10\.[1-9]\d{3,8}\/|--|https?:)[\w.():+=/\ue021-\ue07e-])*/;
 /** What follows only a part of a DOI: of one that is shortened or a template, or that holds what few DOIs do. */
 const GOES_ON =
-  /^(?:[@$…{%]|\^(?!\{?\d)|\\[^nrt]|[<(]\d|\[\d+:|&\w+(?![\w=])|\p{Script=Latin}|[\u2012\u2013\u2212](?!10\.\d{4})\w|[!~*]\w|;\d-)/u;
-/** Which page of an article an address asks for. */
+  /^(?:[@$…{%]|\^(?!\{?\d)|\\[^nrt]|[<(]\d|\[\d+:|&\w+(?![\w=])|(?!https?:)\p{Script=Latin}|[\u2012\u2013\u2212](?!10\.\d{4})\w|[!~*]\w|;\d-)/u;
+/** Which page of an article, or of its supplement, an address asks for. */
 const PAGE =
-  /(?:\/(?:full|fulltext|abstract|e?pdf|meta|html?)|\.(?:full(?:-text)?|abstract|supplementary-material|article-(?:info|metrics))(?:\.pdf(?:\+html)?)?)+$/i;
+  /(?:\/(?:full|fulltext|abstract|e?pdf|meta|html?|suppl|(?:suppl|-)\/DC\w+)|\.(?:full(?:-text)?|abstract|supplementary-material|article-(?:info|metrics))(?:\.pdf(?:\+html)?)?)+$/i;
 /** What follows a DOI in a reference, without a space. */
-const NEXT_WORD = /\.?(?:PMC?ID|PubMed|Epub)$/;
+const NEXT_WORD = /(?:\.?(?:PMC?ID|PubMed|Epub|Cross[Rr]ef|Medline|Google))+$/;
 /** No suffix, one that goes on in the next line, or a file's name. */
 const NO_NAME = /^$|-$|\.(?:[Pp][Dd][Ff]|html?|xml|json|txt|csv)$/;
 /** Perhaps the first word of the next sentence, unless a bracket or a quote follows. */
@@ -74,8 +74,8 @@ function firstDoi(run: string): { id?: string; rest: string } {
   const name = unmarked(named.replace(NEXT_WORD, ''));
   const isUnsure = NEXT_SENTENCE.test(name) && !/^[)>\]}"'`]/.test(rest);
   if (isUnsure || NO_NAME.test(name) || plain.endsWith('...') || GOES_ON.test(rest)) return { rest };
-  // bioRxiv and medRxiv number the versions in addresses, while the DOI is that of all.
-  const id = (prefix + name).replace(/^(10\.(?:1101|64898)\/[\d.]{6,})v\d+$/, '$1');
+  // bioRxiv, medRxiv and arXiv number the versions in addresses, while the DOI is that of all.
+  const id = (prefix + name).replace(/^(10\.(?:(?:1101|64898)\/[\d.]{6,}|48550\/arxiv\..+))v\d+$/i, '$1');
   return { id, rest };
 }
 
@@ -103,6 +103,8 @@ export function workOf(path: string): string | undefined {
   if (arxiv !== undefined) return `10.48550/arxiv.${archive.replace(/\.[A-Z]{2}/, '')}${arxiv}`;
   const early = /^(?:bio|med)rxiv\.org\/.+\/early\/[\d/]{10}\/([\d.]*\d)/.exec(path)?.[1];
   if (early !== undefined) return `10.1101/${early}`;
+  const nature = /^nature\.com\/articles\/([ds]\d{5}-\d{3}-\d{4,5}-[\da-z])(?![\w-])/.exec(path)?.[1];
+  if (nature !== undefined) return `10.1038/${nature}`;
   const at = /\/10\.[1-9]\d{3,8}(?:\.\d+)*(?:\/|%2f)/i.exec(path)?.index;
   const doi = at === undefined ? undefined : doisAt(path.replace(/\.pdf$/i, ''), at + 1)[0];
   return doi?.replace(/(?:[./_-]|(?<=\d))v\d{1,2}$/i, '');

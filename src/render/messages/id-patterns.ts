@@ -8,7 +8,7 @@ export const MAX_FINDS = 2_000;
 const BEFORE = '(?<![A-Za-z\\d/.@-]|\\w_)';
 const AFTER = '(?![A-Za-z\\d%@]|[_.]\\w|/(?!ID))';
 /** What stands between a word and its id in prose, Markdown, JSON and XML. */
-const MARKS = '["\'`*_:：#=>()（[{ \\t-]{1,8}';
+const MARKS = '["\'`*_:：#=>()（[{ \\t-]{1,12}';
 /** What stands between the ids of a list: each may have a remark in brackets. */
 const SEPARATOR =
   /["'`*_)\]]{0,3}[ \t]{0,3}(?:[([][^()[\]\n]{1,60}[)\]][ \t]{0,3})?(?:(?:[,;/&、，；]|and\b|or\b)[ \t]{0,3}){1,2}["'`*_([]{0,3}/y;
@@ -41,7 +41,7 @@ export const ID_KINDS = [
   {
     word: `(?:PMIDs?|PubMed[ _-]?IDs?|PubMed(?="?:|$))${CALLED}(?: Version="\\d")?`,
     // Databases are also named with how many articles they have.
-    id: '(?:(?<!PubMed\\W{1,8})\\d{5,6}|\\d{7,8})',
+    id: '(?:(?<!PubMed\\W{1,12})\\d{5,6}|\\d{7,8})',
     // "and 50000 cells" may follow the first one.
     next: '\\d{7,8}',
     called: 'PMID ',

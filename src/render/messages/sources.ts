@@ -72,20 +72,23 @@ function findSources(blocks: readonly ContentBlock[]): Source[] {
   const addAll = (finds: readonly Find[], about: (find: Find) => Partial<Source> = () => ({})) => {
     for (const find of finds) {
       const { href, host, pathname, search, hash } = new URL(find.url);
+      // PLOS has the DOI of an article in its query.
+      const doi = /^\?id=(10\.1371\/[^&]+)/.exec(search)?.[1];
+      const page = withoutWww(host + pathname + (doi === undefined ? '' : `/${doi}`));
       const query = search.replace(/[?&]utm_[^&]*/g, '').replace(/^&/, '?');
       const rest = `${pathname}${query}`.replace(/\/$/, '');
       const route = /^#[!/]/.test(hash) ? hash : '';
-      const key = (workOf(withoutWww(host + pathname)) ?? withoutWww(`${host}${rest}${route}`)).toLowerCase();
+      const key = (workOf(page) ?? withoutWww(`${host}${rest}${route}`)).toLowerCase();
       const known = found.get(key);
       if (known === undefined && found.size >= MAX_FOUND) return;
       const told = about(find);
       const number = known?.number || (told.number ?? 0);
       const label = find.label ?? `${host}${shorten(rest, MAX_PATH_LENGTH)}`;
-      const id = sourceId(withoutWww(host), pathname, label);
+      const id = sourceId(page, label);
       const besides = [known?.beside ?? '', told.beside ?? ''];
       const beside = (told.isTitled === true ? besides.reverse() : besides).join('\n').slice(0, MAX_BESIDE);
       const isTitled = known?.isTitled === true || told.isTitled === true;
-      found.set(key, { url: href, label, id, ...known, number, beside, isTitled });
+      found.set(key, { url: href, label, ...known, id: known?.id ?? id, number, beside, isTitled });
     }
   };
   const text = answerToSearch(wholeWords(answerText(blocks), MAX_SEARCHED));
@@ -115,15 +118,17 @@ function findSources(blocks: readonly ContentBlock[]): Source[] {
 
 /** What a publisher's address of an article has before and behind its DOI. Others may hold what only looks like one. */
 const ARTICLE =
-  /^\/(?:doi|content)\/(?:(?:abs|full|e?pdf|pdfplus|book|epub)\/)?10\.\d{4,9}\/[^/]+(?:\/(?:full|pdf|abstract))?$/;
+  /^[^/]+\/(?:doi|content)\/(?:(?:abs|full|e?pdf|pdfplus|book|epub)\/)?10\.\d{4,9}\/[^/]+(?:\/(?:full|pdf|abstract))?$/;
+/** The same of Springer, BMC, PLOS and Frontiers; and sites all of whose works have a DOI. */
+const KNOWN_ARTICLE =
+  /^(?:arxiv\.org|nature\.com)\/|\/(?:articles?|book|chapter)\/10\.(?:1007|1186|1371|3389)\/[^/]+(?:\/full)?$/;
 
 /** The id by which registries may be asked about a page: its PMID, or the DOI that it is named by or that its address gives. */
-function sourceId(host: string, pathname: string, label: string): SourceId | undefined {
-  const pmid = host === 'pubmed.ncbi.nlm.nih.gov' ? /^\/0*(\d{1,8})\/?$/.exec(pathname)?.[1] : undefined;
+function sourceId(page: string, label: string): SourceId | undefined {
+  const pmid = /^pubmed\.ncbi\.nlm\.nih\.gov\/0*(\d{1,8})\/?$/.exec(page)?.[1];
   if (pmid !== undefined) return `pmid:${pmid}`;
-  const isArticle = host === 'arxiv.org' || ARTICLE.test(pathname);
-  const doi =
-    host === 'doi.org' ? /^10\..*/.exec(label)?.[0] : isArticle ? workOf(host + pathname) : undefined;
+  const isArticle = ARTICLE.test(page) || KNOWN_ARTICLE.test(page);
+  const doi = page.startsWith('doi.org/') ? /^10\..*/.exec(label)?.[0] : isArticle ? workOf(page) : undefined;
   return doi === undefined ? undefined : `doi:${doi.toLowerCase()}`;
 }
 
@@ -153,7 +158,7 @@ export function addressesIn(result: string, most: number): string[] {
 }
 
 /** How the address of a DOI begins. */
-const RESOLVER = /^https?:\/\/(?:dx\.|www\.)?doi\.org\/{1,2}(?:doi:)?(?=10\.\d{4})/i;
+const RESOLVER = /^(?:https?:\/\/(?:dx\.|www\.)?doi\.org\/{1,2}(?:doi:)?)+(?=10\.\d{4})/i;
 
 /** Whether the text before an address makes it that of a picture, or the page of a DOI that its link shows. */
 function isPictureOrDoi(before: string, address: string): boolean {

@@ -70,6 +70,21 @@ describe('a source', () => {
       'doi:10.1890/0012-9658(1997)078[0774:tmoptb]2.0.co;2',
     ],
     ['https://doi.org/10.1000/abc%2Cdef12', 'doi:10.1000/abc,def12'],
+    ['https://doi.org/10.48550/arXiv.1706.03762v5', 'doi:10.48550/arxiv.1706.03762'],
+    ['https://www.nature.com/articles/s41586-020-2012-7', 'doi:10.1038/s41586-020-2012-7'],
+    ['https://link.springer.com/article/10.1007/s00439-020-02199-3', 'doi:10.1007/s00439-020-02199-3'],
+    [
+      'https://bmcbiol.biomedcentral.com/articles/10.1186/s12915-020-00792-7',
+      'doi:10.1186/s12915-020-00792-7',
+    ],
+    [
+      'https://www.frontiersin.org/journals/immunology/articles/10.3389/fimmu.2020.00001/full',
+      'doi:10.3389/fimmu.2020.00001',
+    ],
+    [
+      'https://journals.plos.org/plosone/article?id=10.1371/journal.pone.0033693',
+      'doi:10.1371/journal.pone.0033693',
+    ],
     ['https://arxiv.org/abs/math.GT/0309136', 'doi:10.48550/arxiv.math/0309136'],
     ['https://www.doi.org/the-identifier/resources/handbook', undefined],
     ['https://doi.org/api/handles/10.1038/nature12373', undefined],
@@ -80,8 +95,16 @@ describe('a source', () => {
     ['https://royalsocietypublishing.org/doi/10.1098/rsos.200001/figure/1', undefined],
     ['https://git.acme.bio/data/10.2024/our-secret-plan/report', undefined],
     ['https://files.acme.bio/release/10.2023/our-secret-plan.pdf', undefined],
+    ['https://wiki.acme.bio/articles/10.2024/our-secret-plan', undefined],
+    ['https://www.nature.com/subjects/our-secret-plan', undefined],
   ])('%s is known to registries as %s', (text, id) => {
     expect(idsIn(`See ${text}.`)).toEqual([id]);
+  });
+
+  test('is known by a DOI that the answer gives after a page whose address does not tell it surely', () => {
+    const page = 'https://www.emerald.com/insight/content/doi/10.1108/abc-01-2020-0001/full/html';
+    expect(idsIn(page)).toEqual([undefined]);
+    expect(idsIn(`${page} is doi:10.1108/abc-01-2020-0001.`)).toEqual(['doi:10.1108/abc-01-2020-0001']);
   });
 
   test('is found in references such as BibTeX, and in no other fenced code', () => {

@@ -70,8 +70,8 @@ const WRITTEN: readonly (readonly [string, ...string[]])[] = [
   ['<https://www.ensembl.org/Homo_sapiens/>', 'www.ensembl.org/Homo_sapiens'],
   ['[R](https://en.wikipedia.org/wiki/R_(language))[^1]', 'en.wikipedia.org/wiki/R_(language)'],
   [
-    'doi:10.1038/s41586-020-2649-2^1^ and 10.1016/j.cell.2020.02.058^{2}',
-    'doi.org/10.1038/s41586-020-2649-2',
+    'doi:10.1038/s41586-020-2650-9^1^ and 10.1016/j.cell.2020.02.058^{2}',
+    'doi.org/10.1038/s41586-020-2650-9',
     'doi.org/10.1016/j.cell.2020.02.058',
   ],
   [
@@ -110,6 +110,7 @@ const WRITTEN: readonly (readonly [string, ...string[]])[] = [
   ['PMID: 31978945', 'pubmed.ncbi.nlm.nih.gov/31978945'],
   ['_PMID 30971826_', 'pubmed.ncbi.nlm.nih.gov/30971826'],
   ['pmid = {32015514}', 'pubmed.ncbi.nlm.nih.gov/32015514'],
+  ['pmid         = {32015520}', 'pubmed.ncbi.nlm.nih.gov/32015520'],
   ['{"PubMed":"32015515"}', 'pubmed.ncbi.nlm.nih.gov/32015515'],
   ['https://pubmed.ncbi.nlm.nih.gov/32015516/?from=x&y', 'pubmed.ncbi.nlm.nih.gov/32015516'],
   ['PMID：30926970', 'pubmed.ncbi.nlm.nih.gov/30926970'],
@@ -200,8 +201,13 @@ const WRITTEN: readonly (readonly [string, ...string[]])[] = [
   ['https://doi.org/10.1000/abc%7Cdef14', 'doi.org/10.1000/abc%7Cdef14'],
   ['https://doi.org/doi:10.1038/nature12378', 'doi.org/10.1038/nature12378'],
   ['https://doi.org//10.1038/nature12379', 'doi.org/10.1038/nature12379'],
+  ['https://doi.org/https://doi.org/10.1038/nature12387', 'doi.org/10.1038/nature12387'],
   ['10.1038/nature12380.Epub 2020', 'doi.org/10.1038/nature12380'],
+  ['https://doi.org/10.1038/nature12389.https://doi.org/10.1038/nature12390', 'doi.org/10.1038/nature12389'],
   ['10.1038/nature12381PMID 7', 'doi.org/10.1038/nature12381'],
+  ['10.1038/nature12388CrossRefPubMedGoogle Scholar', 'doi.org/10.1038/nature12388'],
+  ['doi:10.1073/pnas.1920139117/-/DCSupplemental', 'doi.org/10.1073/pnas.1920139117'],
+  ['10.1126/science.abc1234/suppl/DC1', 'doi.org/10.1126/science.abc1234'],
   ['10.1038/nature12382-10.1038/nature12383', 'doi.org/10.1038/nature12382', 'doi.org/10.1038/nature12383'],
   ['10.1038/nature12384–10.1038/nature12385', 'doi.org/10.1038/nature12384', 'doi.org/10.1038/nature12385'],
   [
@@ -302,7 +308,7 @@ describe('the sources of an answer', () => {
     ).toHaveLength(3);
   });
 
-  test('are one for all versions of a preprint and the pages that show it', () => {
+  test('are one for all versions of a work and the pages that show it', () => {
     const preprint = [
       ['10.1101/2020.03.22.002386v1', 'https://doi.org/10.1101/2020.03.22.002386'],
       ['https://www.biorxiv.org/content/10.1101/2020.03.22.002386v2.full'],
@@ -314,7 +320,17 @@ describe('the sources of an answer', () => {
       ['https://arxiv.org/pdf/2001.01234v1'],
       ['10.48550/arXiv.2001.01234', 'https://doi.org/10.48550/arXiv.2001.01234'],
     ];
-    for (const same of [preprint, others])
+    const nature = [
+      ['https://www.nature.com/articles/s41586-020-2012-7'],
+      ['https://www.nature.com/articles/s41586-020-2012-7.pdf'],
+      ['doi:10.1038/s41586-020-2012-7', 'https://doi.org/10.1038/s41586-020-2012-7'],
+    ];
+    const plos = [
+      ['https://journals.plos.org/plosone/article?id=10.1371/journal.pone.0033693'],
+      ['https://journals.plos.org/plosone/article/file?id=10.1371/journal.pone.0033693&type=printable'],
+      ['doi:10.1371/journal.pone.0033693', 'https://doi.org/10.1371/journal.pone.0033693'],
+    ];
+    for (const same of [preprint, others, nature, plos])
       for (const [first = '', link = first] of same) {
         const written = [first, ...same.map(([one]) => one)].join(' and ');
         expect(sourcesOf(text(written)).map(({ url }) => url)).toEqual([link]);

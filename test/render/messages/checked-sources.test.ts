@@ -74,6 +74,10 @@ describe('a source', () => {
     ['https://www.nature.com/articles/s41586-020-2012-7', 'doi:10.1038/s41586-020-2012-7'],
     ['https://link.springer.com/article/10.1007/s00439-020-02199-3', 'doi:10.1007/s00439-020-02199-3'],
     [
+      'https://www.cochranelibrary.com/cdsr/doi/10.1002/14651858.CD001871.pub4/full',
+      'doi:10.1002/14651858.cd001871.pub4',
+    ],
+    [
       'https://bmcbiol.biomedcentral.com/articles/10.1186/s12915-020-00792-7',
       'doi:10.1186/s12915-020-00792-7',
     ],

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# dimensional 1.3.2 has a millimetre of mercury as 133.322 bar, which are 133.322 pascal: 760 mmHg are 100000 atmospheres, and a blood pressure
-# of 120 mmHg is 16000 bar. The inch of mercury is made from it. Bar, psi and atmosphere agree.
+# dimensional 1.3.2 has a millimetre of mercury as 133.322 bar, which are 133.322 pascal: 760 mmHg are 100000 atmospheres, and a blood
+# pressure of 120 mmHg is 16000 bar. The inch of mercury is made from it. Bar, psi and atmosphere agree.
 # Guess: 1 atm and 0.16 bar.
 set -euo pipefail
 folder="$(mktemp -d)"

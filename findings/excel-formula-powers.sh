@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# excel-formula 1.5.0 turns a sheet's power into JavaScript's exclusive or: =10^6 becomes 10^6, which is 12 when run, and =2*3^2 is 4. 50% stays
-# 50%, the rest of a division (=50%*4 does not even parse, =A1%+2 is a remainder).
-# Guess: 10**6 or Math.pow(10, 6), and 50/100.
+# excel-formula 1.5.0 turns a sheet's power into JavaScript's exclusive or: =10^6 becomes 10^6, which is 12 when run, and =2*3^2 is 4. 80%
+# stays 80%, the rest of a division (=50%*4 does not even parse, =80%+2 is a remainder).
+# Guess: 10**6 or Math.pow(10, 6), and 80/100.
 set -euo pipefail
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# lil-csv 1.4.6 loses the quotes of a value: "a ""b"" c" is read as a b c. What it writes itself, \"b\", is a backslash's way that spreadsheets
-# and RFC 4180 do not know; a value in such quotes with a comma then breaks into two columns there.
+# lil-csv 1.4.6 loses the quotes in a value: "the ""blue"" tube" is read as the blue tube. It writes them as \", which spreadsheets and
+# RFC 4180 do not know: the value ends there for them, and a comma after it begins a column.
 # Guess: doubled quotes, read and written.
 set -euo pipefail
 folder="$(mktemp -d)"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# parse-sse hands on the last event of a stream that broke off in the middle: of "data: 0.05" cut after the 0 it gives a whole event with
+# parse-sse 0.1.0 hands on the last event of a stream that broke off in the middle: of "data: 0.05" cut after the 0 it gives a whole event with
 # the dose 0. (An event ends with an empty line; the HTML standard has what comes without it thrown away.)
 # Guess: no event for what was not finished, as in eventsource-parser.
 set -euo pipefail

@@ -43,6 +43,8 @@ const MIN_SHARE = 0.6;
 
 interface Column {
   name: string;
+  /** Its name, in which words that are written together stand apart. */
+  heading: string;
   cells: number;
   genes: number;
   dates: number;
@@ -115,7 +117,7 @@ class AlteredCellSearch {
     if (this.#left > 0) this.#parse(this.#rest);
     this.#rest = '';
     const found = (this.#columns ?? []).flatMap((column, index) => {
-      const altered = alteredIn(column);
+      const altered = alteredGenes(column) ?? lostZeros(column);
       return altered === undefined ? [] : [{ ...altered, column: column.name, number: index + 1 }];
     });
     return found.toSorted((one, other) => other.count - one.count)[0];
@@ -126,8 +128,7 @@ class AlteredCellSearch {
     this.#left -= bytes.byteLength;
     this.#decoder ??= new TextDecoder(encodingOf(bytes));
     const text = this.#rest + this.#decoder.decode(bytes, { stream: true });
-    // A \r at the very end may be half of a \r\n.
-    const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r', text.length - 2)) + 1;
+    const end = rowsEnd(text);
     this.#parse(text.slice(0, end));
     this.#rest = text.slice(end).slice(0, MAX_ROW_LENGTH);
   }
@@ -155,6 +156,19 @@ class AlteredCellSearch {
   }
 }
 
+/** Where the last whole row ends: at no line break in quotes, as far as their end is near. */
+function rowsEnd(text: string): number {
+  // A \r at the very end may be half of a \r\n.
+  const last = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r', text.length - 2)) + 1;
+  let end = 0;
+  let isQuoted = false;
+  for (const { 0: mark, index } of text.slice(0, last).matchAll(/["\r\n]/g)) {
+    if (mark === '"') isQuoted = !isQuoted;
+    else if (!isQuoted) end = index + 1;
+  }
+  return text.length - end > MAX_ROW_LENGTH ? last : end;
+}
+
 /** A text's encoding. Its last line is not looked at: it may end within a character. */
 function encodingOf(beginning: Uint8Array): string {
   const [first, second] = beginning;
@@ -164,8 +178,9 @@ function encodingOf(beginning: Uint8Array): string {
 }
 
 function newColumn(name: string): Column {
+  const heading = name.replace(/([a-z])([A-Z])/g, '$1 $2');
   const counts = { cells: 0, genes: 0, dates: 0, floats: 0 };
-  return { name, ...counts, altered: new Set(), padded: new Set(), unpadded: new Map() };
+  return { name, heading, ...counts, altered: new Set(), padded: new Set(), unpadded: new Map() };
 }
 
 function isDate(cell: string): boolean {
@@ -196,18 +211,8 @@ function formerGenes(cell: string): string[] {
 
 type Alteration = Omit<AlteredCells, 'column' | 'number'>;
 
-/** What a spreadsheet seems to have altered in a column: its genes, else its numbers; undefined for nothing. */
-function alteredIn(column: Column): Alteration | undefined {
-  // Words that are written together count as words of the heading.
-  const heading = column.name.replace(/([a-z])([A-Z])/g, '$1 $2');
-  return alteredGenes(column, heading) ?? lostZeros(column, heading);
-}
-
-/** The dates and numbers that stand for names of genes. */
-function alteredGenes(
-  { cells, genes, dates, floats, altered }: Column,
-  heading: string,
-): Alteration | undefined {
+/** The dates and numbers that a spreadsheet seems to have made of names of genes; undefined for none. */
+function alteredGenes({ heading, cells, genes, dates, floats, altered }: Column): Alteration | undefined {
   const isGeneColumn = GENE_HEADING.test(heading) || (genes >= MIN_GENES && genes >= cells * MIN_SHARE);
   const meanings = [...altered].map((cell) => ({ cell, genes: formerGenes(cell) }));
   const hasAnyGene = genes > 0 || meanings.some((one) => one.genes.length > 0);
@@ -219,7 +224,7 @@ function alteredGenes(
 }
 
 /** Numbers that seem to have lost their leading zeros: shorter than those with them. Undefined for none. */
-function lostZeros({ padded, unpadded }: Column, heading: string): Alteration | undefined {
+function lostZeros({ heading, padded, unpadded }: Column): Alteration | undefined {
   const [width = 0] = padded; // The one length of the numbers that have their zeros.
   // Codes of many lengths may begin with a zero, and none is lost.
   const isFixed = padded.size === 1 && [...unpadded.keys()].every((length) => length <= width);

@@ -113,8 +113,12 @@ describe('a table with genes', () => {
       expect(await remarkOn(table.replaceAll('\n', end), 'a.tsv', 5)).toBe(found('“gene”'));
   });
 
-  test('is read the same in chunks of any size', async () => {
-    const table = rows('gene,note', [...genes, '2-Sep', '1-Mar', '2.31E+19'], ',"a ""quoted"" note, über"');
+  test.each([
+    ['quotes', ',"a ""quoted"" note, über"'],
+    ['line breaks', ',"two lines,\r\nof a note"'],
+    ['a quote that nothing closes', ',5" tube'],
+  ])('is read the same in chunks of any size, with %s', async (_, end) => {
+    const table = rows('gene,note', [...genes, '2-Sep', '1-Mar', '2.31E+19'], end);
     const whole = await remarkOn(table);
     expect(whole).toContain('3 cells');
     await fc.assert(
@@ -123,6 +127,12 @@ describe('a table with genes', () => {
       }),
       { numRuns: 30 },
     );
+  });
+
+  test('is read on after a quote that nothing closes', async () => {
+    const end = `,${'note '.repeat(100)}`;
+    const long = rows('gene,note', [...Array.from({ length: 1_000 }, () => 'TP53'), '2-Sep'], end);
+    expect(await remarkOn(long.replace('note ', '3" dish '))).toContain('2-Sep');
   });
 
   test('is read up to 5 MiB, and where it has not streamed', async () => {

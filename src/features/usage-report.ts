@@ -14,7 +14,7 @@ import {
   plainText,
 } from '../render/blocks/slack-blocks.ts';
 import { formatChannel, formatModel } from '../render/blocks/task-lines.ts';
-import { csvLine } from '../render/csv-line.ts';
+import { csvFile, csvLine } from '../render/csv-line.ts';
 import * as strings from '../render/strings/index.ts';
 import { USAGE_FIGURES, type UsageRow } from '../store/usage-by-month.ts';
 import { type ModalContent, openForAdmins } from './modals.ts';
@@ -136,5 +136,5 @@ async function csvTable(rows: AsyncIterable<UsageRow>, names: ReturnType<typeof 
     const named = { ...row, personName, channelName: await names.channel(row.channel) };
     text += `${csvLine(columns.map((column) => named[column]))}\n`;
   }
-  return Buffer.from(text);
+  return Buffer.from(csvFile(text));
 }

@@ -22,6 +22,11 @@ export function csvLine(values: readonly unknown[]): string {
   return values.map((value) => `"${literal(String(value)).replaceAll('"', '""')}"`).join(',');
 }
 
+/** A CSV file for people: without a byte order mark, a spreadsheet takes what is not ASCII for another encoding. */
+export function csvFile(text: string): string {
+  return /\P{ASCII}/u.test(text) ? `\ufeff${text}` : text;
+}
+
 /** Values as a line of CSV for programs, as they are: in quotes only where they must be; without the end of the line. */
 export function plainCsvLine(values: readonly string[]): string {
   return values

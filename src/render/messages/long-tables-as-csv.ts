@@ -1,5 +1,5 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
-import { csvLine } from '../csv-line.ts';
+import { csvFile, csvLine } from '../csv-line.ts';
 import { hasDelimiterRow, MAX_TABLE_COLUMNS, MAX_TABLE_ROWS } from '../markdown/markdown-node.ts';
 import { WORD_JOINER } from '../markdown/pings.ts';
 import { unicodeFormula } from '../markdown/unicode-math.ts';
@@ -125,7 +125,7 @@ function csvOf(rows: readonly string[]): string {
   const count = { characters: 0 };
   const textOf = (cell: string) =>
     machineReadable(count.characters > MAX_PARSED ? withoutUsualMarks(cell) : cellText(cell, count));
-  return rows.map((row) => `${csvLine(cellsOf(row).map(textOf))}\r\n`).join('');
+  return csvFile(rows.map((row) => `${csvLine(cellsOf(row).map(textOf))}\r\n`).join(''));
 }
 
 /** Bold, struck and code text. Stars beside a word or a bracket are powers, arguments and levels of significance. */

@@ -20,6 +20,11 @@ describe('a table of more than 100 rows', () => {
     expect(csv).toMatch(/^"gene","p"\r\n"G0","0.0"\r\n/);
   });
 
+  test('has a byte order mark in its file where spreadsheets need one to read its signs', () => {
+    const [csv = ''] = withShortTables(text(rows(101, (n) => `${n} µM`)), final).tables;
+    expect(csv).toMatch(/^\ufeff"gene","p"\r\n"0 µM","0\.0"\r\n/);
+  });
+
   test.each([
     ['$2.5 \\times 10^{-8}$', '2.5e-8'],
     ['−0.31', '-0.31'],

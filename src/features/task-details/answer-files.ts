@@ -3,9 +3,12 @@ import { displayedFileName } from '../../render/messages/result-list.ts';
 import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { ArchiveContents, ArchiveKind, RecordWork } from './archive-delivery.ts';
-import { type ArchiveEntry, ArchiveTooLarge, MAX_ARCHIVE_BYTES } from './archive-file.ts';
+import { type ArchiveEntry, MAX_ARCHIVE_BYTES } from './archive-file.ts';
 import { archiveName, entryName } from './archive-names.ts';
 import { filePacker, readResults } from './record-files.ts';
+
+/** Most bytes of an archive's files: those that do not shrink become a little longer in it. */
+const MAX_FILES_BYTES = 0.99 * MAX_ARCHIVE_BYTES;
 
 /** The files that the agent made for a turn. */
 export const answerFiles: ArchiveKind = {
@@ -24,10 +27,8 @@ async function packAnswerFiles(
   // The service no longer has any of them.
   if (files.length === 0)
     throw new AgentNotFoundError({ sentence: 'The task has no results of this turn.', outcome: 'refused' });
-  if (files.reduce((sum, { sizeBytes }) => sum + (sizeBytes ?? 0), 0) > MAX_ARCHIVE_BYTES)
-    throw new ArchiveTooLarge();
   const names = new Set<string>();
-  const packer = filePacker(work, MAX_ARCHIVE_BYTES, (name) => entryName(name, names));
+  const packer = filePacker(work, MAX_FILES_BYTES, (name) => entryName(name, names));
   const note = () => {
     const missing = packer.missing().map(({ name, why }) => `${displayedFileName(name)} (${why})`);
     const sentences = missing.length === 0 ? [] : [strings.answerFiles.missing(missing)];

@@ -56,10 +56,10 @@ export async function postResults(
     const claims = await claimNew(context, IN_TURN, all.results);
     const list = claimedResults(claims, context.turn, IN_TURN, all);
     const { results } = list;
-    // An empty list says that the service has more, and does not list it.
-    if (results.length === 0 && all.isComplete) return nothing;
     const notes = new Map<string, string>();
-    const placed = await placeFigures(context, results, figures, notes);
+    const placed = await placeFigures(context, [results, all.results], figures, notes);
+    // An empty list says that the service has more, and does not list it.
+    if (results.length === 0 && all.isComplete) return { ...nothing, placed };
     const isNoFigure = ({ id }: ResultFile) => !notes.has(id);
     const shown = await chooseShown(context, results.filter(isNoFigure), answer, notes);
     await putList(context, IN_TURN, list, claims, notes);
@@ -97,28 +97,31 @@ async function listResults(
 const FIGURE = /^image\/(?:png|jpeg|gif)\b/;
 
 /**
- * Gives Slack the results that the answer shows as figures; `notes` get a sentence for each. Returns by path,
- * if it names a result, Slack's id of the file, or null if Slack does not have it.
+ * Gives Slack the results that the answer shows as figures, of its turn's `own` or else of `all` of the task; `notes` get a
+ * sentence for each. Returns by path, if it names a result, Slack's id of the file, or null for one that is below the answer.
  */
 async function placeFigures(
   context: SettledTurnContext,
-  results: readonly ResultFile[],
+  [own, all]: readonly [own: readonly ResultFile[], all: readonly ResultFile[]],
   paths: readonly string[],
   notes: Map<string, string>,
 ): Promise<PlacedFigures> {
+  if (paths.length === 0) return new Map();
   const { maxInlineBytes } = context.deps.settings;
   const isFigure = (result: ResultFile | undefined): result is SizedResult =>
     result !== undefined &&
     FIGURE.test(fileType(result.name, result.mimeType)) &&
     Boolean(result.downloadUrl && result.sizeBytes && result.sizeBytes <= maxInlineBytes);
-  const named = new Map(paths.map((path) => [path, fileNamed(path, results)]));
+  const named = new Map(paths.map((path) => [path, fileNamed(path, own) ?? fileNamed(path, all)]));
   const pictures = [...new Set(named.values())].filter(isFigure).slice(0, MAX_FIGURES);
   const files = pictures.map((result) => toFileToShare(context, result, `figure:${result.id}`));
   const shared = await new ThreadFiles(context, context.turn, { hidden: true }).share(files);
   for (const { id } of pictures) if (shared.has(`figure:${id}`)) notes.set(id, strings.resultInAnswer);
-  const placed = [...named].flatMap(([path, result]) =>
-    result === undefined ? [] : [[path, shared.get(`figure:${result.id}`) ?? null] as const],
-  );
+  const placed = [...named].flatMap(([path, result]) => {
+    const file = result && shared.get(`figure:${result.id}`);
+    const isBelow = result !== undefined && own.includes(result);
+    return file === undefined && !isBelow ? [] : [[path, file ?? null] as const];
+  });
   return new Map(placed);
 }
 
@@ -216,8 +219,8 @@ export function toListedResult(
 
 const PICTURE = /^image\/(?:png|jpeg|gif|webp)\b/;
 const TABLE = /^text\/(?:csv|tab-separated-values)\b/;
-/** Most texts of a turn that are read to see whether they are tables. */
-const MAX_TEXTS_READ = 8;
+/** Most texts and tables of a turn that are read to see whether they are tables, and whether the answer shows them. */
+const MAX_READ = 8;
 
 /** Chooses the results to show, pictures first; `notes` get by id why the thread does not show others. */
 async function chooseShown(
@@ -233,13 +236,16 @@ async function chooseShown(
   const tables = ofType(TABLE);
   const texts = ofType(/^text\/plain\b/).filter(({ name }) => /\.txt$/i.test(name));
   const answerTables = tables.length + texts.length === 0 ? [] : tablesIn(answer);
-  for (const result of [...pictures, ...tables, ...texts.slice(0, MAX_TEXTS_READ)]) {
+  // What an answer shows whole is small.
+  const bySize = [...tables, ...texts].filter(hasSize).toSorted((a, b) => a.sizeBytes - b.sizeBytes);
+  const candidates = bySize.slice(0, MAX_READ);
+  for (const result of [...pictures, ...tables, ...texts]) {
     const isPicture = pictures.includes(result);
     const maxBytes = isPicture ? maxInlineBytes : Math.min(maxTableBytes, maxInlineBytes);
     if (!result.downloadUrl || result.sizeBytes === 0 || maxBytes === 0) continue;
     const isFitting = hasSize(result) && result.sizeBytes <= maxBytes;
     const mayBeTable = texts.includes(result);
-    const isRead = isFitting && !isPicture && (answerTables.length > 0 || mayBeTable);
+    const isRead = isFitting && candidates.includes(result) && (answerTables.length > 0 || mayBeTable);
     // What is not read counts as no table.
     const text = isRead ? await readTable(context, result) : '';
     if (mayBeTable && !isTabSeparated(text)) continue;

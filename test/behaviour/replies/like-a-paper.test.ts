@@ -28,7 +28,7 @@ const script: AgentScript = async (turn) => {
       '| sample | note |\n| --- | --- |\n| A | one<br>two |\n| B | $R^2$ |\n| C | <i>Trp53</i><sup>-/-</sup> |\n',
     );
   }
-  if (text.startsWith('figures')) {
+  if (text.startsWith('figures') && text !== 'figures again') {
     await turn.result('volcano plot.png', 'image/png', png);
     await turn.result('pca.png', 'image/png', png);
     await turn.result('heat.jpg', 'image/jpeg', png);
@@ -40,6 +40,7 @@ const script: AgentScript = async (turn) => {
     );
     await wait();
   }
+  if (text === 'figures again') turn.write('Again:\n\n![PCA](figures/pca.png)\n\nAs above.');
   if (text === 'references') {
     await turn.tool('search_pubmed', { query: 'SARS' }, () => '{"pmid": "31978945"}');
     turn.write('As shown [2] in GSE32986, and by 10.1038/nature12373.\n\n## Literatur\n\n');
@@ -105,6 +106,16 @@ describe.concurrent('figures', () => {
     expect(shown).not.toMatch(/volcano plot\.png, below|!\[(?!Elsewhere)/);
     expect(shown).toMatch(new RegExp(`pca.png\n.*${strings.resultInAnswer}`));
     expect(sharedNames(scene, channel, root)).toEqual([]);
+    // A later answer shows one of them again.
+    const later = scene.reply(channel, root, 'figures again');
+    await scene.finished(channel, later);
+    const last = scene.replies(channel, root).at(-1);
+    expect((last?.blocks ?? []).map(({ type }) => type).slice(0, 3)).toEqual([
+      'markdown',
+      'image',
+      'markdown',
+    ]);
+    expect(last === undefined ? '' : scene.slack.visibleText(last)).not.toContain('Figure');
   });
 
   test.for([

@@ -111,6 +111,17 @@ describe.concurrent('the results of a turn', () => {
     expect(sha256(await scene.slack.fileBytes(id))).toBe(sha256(png));
   });
 
+  test('that are many tables are not all read to compare them with those of the answer', async ({
+    onTestFinished,
+  }) => {
+    const own = await openAppScene({ agent: { script: maker }, limits }, onTestFinished);
+    const { channel, root } = await asked(own, 'shown 1, tables 30');
+    await own.until('the upload is there', () => shares(own, channel, root).length > 0);
+    expect(own.shown(channel, root)).toMatch(new RegExp(`shown.csv\n.* · ${strings.resultInAnswer}`));
+    // Eight are read, and four are shown.
+    expect(own.agent.calls.filter(({ name }) => name === 'GET download')).toHaveLength(12);
+  });
+
   test('are shown by what their names say they are, and texts with tabs like tables', async () => {
     const { channel, root } = await asked(scene, 'announced 1');
     await scene.until('the upload is there', () => shares(scene, channel, root).length > 0);

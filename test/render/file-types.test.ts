@@ -27,6 +27,13 @@ test.each([
   ['reads.BAM', 'text/plain', 'application/octet-stream'],
   ['notes.docx', 'application/msword', 'application/msword'],
   ['README', 'text/plain', 'text/plain'],
+  ['edema.res', 'application/x-dtbresource+xml', 'text/plain'],
+  ['plate 3.asc', 'application/pgp-signature', 'text/plain'],
+  ['MA0139.pfm', 'application/x-font-type1', 'text/plain'],
+  ['chip.map', 'application/json', 'application/octet-stream'],
+  ['search.msf', 'application/vnd.epson.msf', 'application/octet-stream'],
+  ['notes.md', 'text/markdown; charset=utf-8', 'text/markdown'],
+  ['unknown', '', 'application/octet-stream'],
   ['x.constructor', 'a/b', 'a/b'],
 ])('%s, announced as %s, is %s', (name, announced, type) => {
   expect(fileType(name, announced)).toBe(type);

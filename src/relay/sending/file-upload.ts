@@ -81,7 +81,7 @@ async function upload(
     projectId,
     filename: name,
     sizeBytes,
-    mimeType: fileType(name, /^[\w.+-]+\/[\w.+-]+/.exec(mime)?.[0] ?? 'application/octet-stream'),
+    mimeType: fileType(name, mime),
     open: openWithDigest,
     resume,
     signal,

@@ -12,6 +12,7 @@ import {
   sectionBlock,
 } from '../blocks/slack-blocks.ts';
 import { UNNAMED_FILE } from '../file-names.ts';
+import { fileType } from '../file-types.ts';
 import { neutralizePings, truncateBytes } from '../markdown/pings.ts';
 import { shownSize } from '../markdown/shown-size.ts';
 import * as strings from '../strings/index.ts';
@@ -140,9 +141,10 @@ export function displayedFileName(name: string): string {
 }
 
 function fileKind(result: ListedResult): string {
-  const ending = /\.([\p{L}\p{N}]{1,8})$/u.exec(result.name.trim())?.[1];
+  // Digits alone are of a version or a date.
+  const ending = /\.(?!\d+$)([\p{L}\p{N}]{1,8})$/u.exec(result.name.trim())?.[1];
   if (ending) return ending.toUpperCase();
-  const mime = /^[\w.+-]+\/[\w.+-]+/.exec(result.mimeType)?.[0] ?? '';
+  const mime = fileType('', result.mimeType);
   return mime === 'application/octet-stream' ? '' : shortenMiddle(mime, 60);
 }
 

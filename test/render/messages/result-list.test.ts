@@ -49,6 +49,15 @@ describe('results', () => {
     expect(JSON.stringify(resultPages(many))).not.toContain('fresh_links');
   });
 
+  test.each([
+    ['counts.csv', 'CSV'],
+    ['genome.2bit', '2BIT'],
+    ['run 2026.11.20', 'text/plain'],
+  ])('have a kind: %s is %s', (name, kind) => {
+    const pages = resultPages([{ ...result(1), name, mimeType: 'text/plain; charset=utf-8' }]);
+    expect(JSON.stringify(pages)).toContain(`1 KB · ${kind}"`);
+  });
+
   test('say until when all of their links work, only if every link says so', () => {
     const [soon, late] = ['2026-11-30T14:05:00Z', '2026-12-01T00:00:00Z'].map((at) => new Date(at));
     const shown = (...times: (Date | undefined)[]) =>

@@ -85,9 +85,10 @@ async function readDeleted(work: RecordWork): Promise<Set<string>> {
   const shown = await deps.store.results.shownIn(row);
   const posts = [...shown.values()].flatMap(({ shown_ts }) => shown_ts);
   const thread = await readMessages(work, posts.sort(compareTs));
-  const isDeleted = async ({ shown_ts, file }: ShownResult) =>
-    !shown_ts.every((ts) => thread.has(ts)) ||
-    (file !== null && (await workspace.downloads.lookUp(file, lease.signal)) === 'deleted');
+  const isDeleted = async ({ shown_ts, file }: ShownResult) => {
+    const found = file === null ? undefined : await workspace.downloads.lookUp(file, lease.signal);
+    return found === 'deleted' || found === 'unseen' || !shown_ts.every((ts) => thread.has(ts));
+  };
   const deleted = [...shown].map(async ([id, one]) => ((await isDeleted(one)) ? [id] : []));
   return new Set((await Promise.all(deleted)).flat());
 }

@@ -49,6 +49,7 @@ export async function readInputs(work: RecordWork, ids: readonly string[]): Prom
       sizeBytes: file?.sizeBytes ?? shared?.size ?? null,
       mimeType: file?.mimeType ?? shared?.mimetype ?? '',
       sha256,
+      ownerId: shared?.user,
       downloads: [
         file && ((ends: AbortSignal) => serviceBytes(agent, file, ends)),
         shared && ((ends: AbortSignal) => slackBytes(work, shared, sha256, ends)),

@@ -147,7 +147,7 @@ function personEntity(person: RecordedPerson): Entity {
 
 /** A file of the archive, or one that is left out, which is no `File`: readers refuse one that is missing. */
 function fileEntity(file: RecordedFile, description: string, writer?: RecordedPerson): Entity {
-  const { id, name, mimeType, sizeBytes, sha256, place } = file;
+  const { id, name, mimeType, sizeBytes, sha256, ownerId = writer?.id, place } = file;
   const isHere = 'entry' in place;
   return {
     '@id': fileId(file),
@@ -155,14 +155,13 @@ function fileEntity(file: RecordedFile, description: string, writer?: RecordedPe
     name: displayedFileName(name),
     description: isHere ? description : `${description}. Not in this archive: ${place.leftOut}.`,
     identifier: id,
-    encodingFormat: fileType(name, MIME_TYPE.exec(mimeType)?.[0] ?? 'application/octet-stream'),
+    encodingFormat: fileType(name, mimeType),
     contentSize: sizeBytes?.toString(),
     sha256: sha256 ?? undefined,
-    author: writer && { '@id': personId(writer) },
+    // Who asked may not be who shared it.
+    author: writer && writer.id === ownerId ? { '@id': personId(writer) } : undefined,
   };
 }
-
-const MIME_TYPE = /^[\w.+-]+\/[\w.+-]+/;
 
 /** A Dataset elsewhere is no part of the archive, which RO-Crate asks of one with an address as its id. */
 function sourceEntity([url, name]: readonly [string, string], index: number): Entity {

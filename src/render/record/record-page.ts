@@ -37,6 +37,8 @@ export interface RecordedFile {
   mimeType: string;
   /** In hexadecimal digits; null where the bytes did not pass through the app. */
   sha256: string | null;
+  /** Who uploaded it, where Slack says. */
+  ownerId?: string | undefined;
   /** Its name in the archive, or why it is not there. */
   place: { entry: string } | { leftOut: string };
 }

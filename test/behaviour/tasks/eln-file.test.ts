@@ -105,6 +105,23 @@ describe('the .eln file of a task', () => {
     expect(await crateProblems(JSON.stringify(metadata), [...ids, './task/'])).toEqual([]);
   });
 
+  test('names who asked as author of their own files alone', async () => {
+    const of = await asked('First');
+    const { channel, root } = of;
+    await scene.finished(channel, scene.reply(channel, root, '', { person: scene.grace, files: [sheep] }));
+    const own = { files: [{ ...sheep, name: 'own.csv' }] };
+    await scene.finished(channel, scene.reply(channel, root, 'Compare these', own));
+    const { eln } = await saved(of);
+    const authors = ['sheep.csv', 'own.csv'].map((name) => {
+      const { '@type': type, author } = described(eln, name);
+      return [type, author];
+    });
+    expect(authors).toEqual([
+      ['File', undefined],
+      ['File', { '@id': `#person-${scene.ada.id}` }],
+    ]);
+  });
+
   test('holds the files that people sent and the agent made, each under a name of its own', () => {
     const { names, read } = record;
     expect(names).toEqual([

@@ -108,12 +108,10 @@ async function readFiles(
   signal: AbortSignal,
 ): Promise<TaskFileList> {
   const inputs = await deps.store.tasks.attachedFileIds(row);
-  const { results: outputs, isComplete } = isGone
-    ? { results: [], isComplete: true }
-    : ((await undefinedIfNotFound(() =>
-        // The first page is opened, or asked for, to see what is new.
-        agent().allResults(row.task_id, { reconcile: page === 0, signal }),
-      )) ?? { results: [], isComplete: true });
+  // The first page is opened, or asked for, to see what is new.
+  const list = () => agent().allResults(row.task_id, { reconcile: page === 0, signal });
+  const listed = isGone ? undefined : await undefinedIfNotFound(list);
+  const { results: outputs, isComplete } = listed ?? { results: [], isComplete: true };
   const count = inputs.length + outputs.length;
   const shown = Math.min(page, Math.max(0, Math.ceil(count / FILES_PER_PAGE) - 1));
   const [from, to] = [shown * FILES_PER_PAGE, (shown + 1) * FILES_PER_PAGE];

@@ -16,6 +16,7 @@ import {
 import { formatState, plainTitle, type TaskSummary, taskFacts } from '../../render/blocks/task-lines.ts';
 import {
   displayedFileName,
+  type ListedResult,
   MAX_BUTTON_URL_LENGTH,
   safeWebUrl,
   worksUntil,
@@ -31,13 +32,7 @@ export type TaskFile =
   /** Sent with a message: it can be sent back. */
   | { kind: 'input'; id: string; name: string; sizeBytes: number | null }
   /** Made by the agent, with a link that may expire. */
-  | {
-      kind: 'output';
-      name: string;
-      sizeBytes: number | null;
-      url: string | null | undefined;
-      worksUntil?: Date | undefined;
-    }
+  | ({ kind: 'output' } & Pick<ListedResult, 'name' | 'sizeBytes' | 'url' | 'worksUntil'>)
   | { kind: 'gone' };
 
 export interface TaskDetails {
@@ -121,17 +116,14 @@ function fileBlocks({ page, count, isComplete }: TaskDetails, files: readonly Ta
 
 function fileBlock(file: TaskFile): ViewBlock {
   if (file.kind === 'gone') return plainSection(strings.tasks.fileNotFound);
-  const about = [displayedFileName(file.name), `${formatSize(file.sizeBytes)} · ${strings.tasks[file.kind]}`];
-  if (file.kind === 'input') {
-    const sent = buttonElement('task_file', file.id);
-    return { ...sectionBlock(about.join('\n')), accessory: sent };
-  }
+  const name = displayedFileName(file.name);
+  const about = `${name}\n${formatSize(file.sizeBytes)} · ${strings.tasks[file.kind]}`;
+  if (file.kind === 'input')
+    return { ...sectionBlock(about), accessory: buttonElement('task_file', file.id) };
   const url = safeWebUrl(file.url);
-  if (url === undefined || url.length > MAX_BUTTON_URL_LENGTH) {
-    return plainSection(`${about.join('\n')} · ${strings.noLink}`);
-  }
-  const link = linkButton('open_result', url);
-  return { ...sectionBlock(about.join('\n')), accessory: link };
+  if (url === undefined || url.length > MAX_BUTTON_URL_LENGTH)
+    return plainSection(`${about} · ${strings.noLink}`);
+  return { ...sectionBlock(about), accessory: linkButton('open_result', url) };
 }
 
 function reviewBlock(review: Review): ViewBlock {

@@ -6,13 +6,12 @@ import { headedList } from '../../render/prompt-frame.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
 import * as strings from '../../render/strings/index.ts';
 import { quotedName } from '../../render/text-format.ts';
-import type { ChannelMembership } from '../../slack/channel-membership.ts';
-import type { SlackDirectory } from '../../slack/directory.ts';
 import { FileRefusedError, FileUnavailableError, type SlackFile } from '../../slack/downloadable-files.ts';
 import type { FileNote, Turn } from '../../store/schema.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 import { FailingTime, RefusalDoubt } from '../runtime/retry-and-giving-up.ts';
 import { projectExists } from './channel-project.ts';
+import type { Witnesses } from './linked-messages.ts';
 
 /**
  * The notes of a turn, with this reason for each sent file that is not among `keptIds`. If nobody knows those
@@ -132,11 +131,6 @@ export function filePatience({ refusalMs, badThingMs }: RelayLimits, workspace: 
     const wait = await doubt.waitAfter(error, () => agent, undefined);
     return wait === undefined ? 'service_failed' : undefined;
   };
-}
-
-interface Witnesses {
-  people: Pick<SlackDirectory, 'channelNow' | 'personNow'>;
-  membership: Pick<ChannelMembership, 'statusOf'>;
 }
 
 const MAX_CONVERSATIONS = 5;

@@ -178,7 +178,8 @@ export function messageLinksIn(message: ParsedMessage): MessageLink[] {
   return [...links.values()];
 }
 
-interface Witnesses {
+/** Who may open what, as Slack says now. */
+export interface Witnesses {
   people: Pick<SlackDirectory, 'channelNow' | 'isElsewhere' | 'personNow' | 'areInsiders'>;
   membership: Pick<ChannelMembership, 'statusOf' | 'membersOf'>;
 }

@@ -72,6 +72,5 @@ function fileTitle({ name, sizeBytes }: { name: string; sizeBytes?: number | und
 }
 
 function missingFileLine(outcome: FileOutcome, limits: FileLimits): string {
-  const { name, reason, detail, sizeBytes } = outcome;
-  return strings.fileMissing({ name, reason: reason ?? '', detail, sizeBytes, limits });
+  return strings.fileMissing({ ...outcome, reason: outcome.reason ?? '', limits });
 }

@@ -107,12 +107,8 @@ export function unstoredKind({ mode, filetype }: SlackFile): FileRefusalReason |
   return kind ?? (STORED_MODES.has(mode) ? undefined : 'not_a_file');
 }
 
-/** What people read of a file. */
-export function fileName(file: Partial<SlackFile>): string {
-  return file.name || file.title || (isDeleted(file) ? 'a deleted file' : 'a file');
-}
-
-function isDeleted({ mode, file_access }: Partial<SlackFile>): boolean {
+/** Whether somebody deleted a file, as far as Slack has said that. */
+export function isDeleted({ mode, file_access }: Partial<SlackFile>): boolean {
   return mode === 'tombstone' || file_access === 'file_not_found';
 }
 
@@ -147,11 +143,6 @@ export function isUnfinished(
   if (decision.do === 'refuse') return decision.reason === 'processing';
   if (file.size === 0 || unstoredKind(file) !== undefined) return file.size === 0 && !isLookedUp;
   return decision.sizeBytes === undefined || !file.mimetype;
-}
-
-/** A file's name for people. */
-export function slackFileName(file: SlackFile): string | undefined {
-  return file.name || file.title || undefined;
 }
 
 /** The address of a file that Slack only links to. */

@@ -3,7 +3,6 @@ import {
   decideOnFile,
   externalLink,
   isHtmlFile,
-  slackFileName,
   slackFileSchema,
 } from '../../src/slack/downloadable-files.ts';
 
@@ -94,9 +93,4 @@ test('an external file has a link if a browser can open it', () => {
   expect(link({ url_private: 'https://b.example/2' })).toBe('https://b.example/2');
   expect(link({ url_private: 'javascript:alert(1)' })).toBeUndefined();
   expect(link({})).toBeUndefined();
-});
-
-test('a file without a name goes by its title', () => {
-  expect(slackFileName(slackFileSchema.parse({ id: 'F1', name: null, title: 'Notes' }))).toBe('Notes');
-  expect(slackFileName(slackFileSchema.parse({ id: 'F1' }))).toBeUndefined();
 });

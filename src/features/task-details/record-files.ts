@@ -2,11 +2,12 @@ import type { AgentClient } from '../../agent/agent-client.ts';
 import { undefinedIfNotFound } from '../../agent/errors.ts';
 import type { FileRecord } from '../../agent/service-schema.ts';
 import { anySignal } from '../../calls/retries-and-waits.ts';
+import { slackFileName } from '../../relay/reading/file-texts.ts';
 import { ResultWithoutLink, resultBytes } from '../../relay/replies/result-bytes.ts';
 import { UNNAMED_FILE } from '../../render/file-names.ts';
 import type { RecordedFile } from '../../render/record/record-page.ts';
 import { noLink, recordNotes } from '../../render/strings/index.ts';
-import { FileRefusedError, type SlackFile, slackFileName } from '../../slack/downloadable-files.ts';
+import { FileRefusedError, type SlackFile } from '../../slack/downloadable-files.ts';
 import { withDigest, withExactSize } from '../../slack/file-response.ts';
 import type { RecordWork } from './archive-delivery.ts';
 import {

@@ -1,8 +1,31 @@
 import { z } from 'zod';
+import { nameParts } from '../../render/file-names.ts';
 import { toOneLine } from '../../render/text-format.ts';
-import type { SlackFile } from '../../slack/downloadable-files.ts';
+import { isDeleted, type SlackFile } from '../../slack/downloadable-files.ts';
 import { optional } from '../../slack/field-schemas.ts';
 import { type ParsedBlock, textPiece } from './parsed-blocks.ts';
+
+/** What people read of a file. */
+export function fileName(file: Partial<SlackFile>): string {
+  return slackFileName(file) ?? (isDeleted(file) ? 'a deleted file' : 'a file');
+}
+
+/** A file's name for people and the agent: that of its title, once somebody has renamed it in Slack, which keeps the name. */
+export function slackFileName({ name, title }: Partial<SlackFile>): string | undefined {
+  if (!name || !title) return name || title || undefined;
+  const [stem, ending] = nameParts(name);
+  const words = wordsIn(title);
+  if (words === '' || words === wordsIn(name) || words === wordsIn(stem)) return name;
+  return title.toLowerCase().endsWith(ending.toLowerCase()) ? title : `${title}${ending}`;
+}
+
+/** Letters and digits alone: Slack's own titles may differ from names in other characters. */
+function wordsIn(name: string): string {
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '');
+}
 
 /** An e-mail that was forwarded into Slack: its head and words, and a name; undefined for any other file. */
 export function emailText(file: SlackFile): { name: string; text: string } | undefined {

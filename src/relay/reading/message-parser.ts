@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { listOf } from '../../calls/json.ts';
-import { fileName, type SlackFile, slackFileSchema } from '../../slack/downloadable-files.ts';
+import { type SlackFile, slackFileSchema } from '../../slack/downloadable-files.ts';
 import { optional } from '../../slack/field-schemas.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import { attachmentsSchema, isSlackItself } from '../../slack/slack-message.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 import { type IncomingMessage, isBotId, messageContent } from '../runtime/incoming-message.ts';
 import { parseEveryBlock, parseShown } from './block-parser.ts';
-import { namedFileSchema, transcriptBlocks } from './file-texts.ts';
+import { fileName, namedFileSchema, transcriptBlocks } from './file-texts.ts';
 import { attachedInside, attachmentBlocks, attachmentName, isMessagePreview } from './message-attachments.ts';
 import type { ParsedBlock } from './parsed-blocks.ts';
 import { parseTable, tablesAmong, withTableFiles } from './pasted-tables.ts';

@@ -6,11 +6,11 @@ import { freeName, storedName, UNNAMED_FILE } from '../../render/file-names.ts';
 import type { FileProgress } from '../../render/messages/file-lines.ts';
 import type { FileReason } from '../../render/strings/index.ts';
 import { capitalise } from '../../render/text-format.ts';
-import { externalLink, type SlackFile, slackFileName, unstoredKind } from '../../slack/downloadable-files.ts';
+import { externalLink, type SlackFile, unstoredKind } from '../../slack/downloadable-files.ts';
 import type { FileNote } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { lookUpReferences, type NameScope } from '../reading/display-names.ts';
-import { emailText } from '../reading/file-texts.ts';
+import { emailText, slackFileName } from '../reading/file-texts.ts';
 import { attachmentName, isUnreadableQuote } from '../reading/message-attachments.ts';
 import { blocksOf, filesOf, type ParsedMessage } from '../reading/message-parser.ts';
 import { inlinesToText } from '../reading/message-to-markdown.ts';
@@ -49,6 +49,8 @@ export type UploadProgressListener = (files: readonly FileProgress[]) => void;
 
 export interface AttachmentsUploadRequest extends UploadPlace {
   items: readonly SharedItem[];
+  /** The names of files that go along and are at the service. */
+  keptNames: readonly string[];
   /** How long each file has failed, by id, over the attempts of this process. */
   failing: Map<string, FilePatience>;
   stopSignal: AbortSignal;
@@ -96,6 +98,7 @@ class AttachmentBatch {
   readonly #request: AttachmentsUploadRequest;
   readonly #signal: AbortSignal;
   readonly #items: readonly BatchItem[];
+  readonly #names = new Set<string>();
   #promisedBytes = 0;
 
   constructor(request: AttachmentsUploadRequest, signal: AbortSignal) {
@@ -105,6 +108,8 @@ class AttachmentBatch {
       shared,
       progress: { state: 'waiting', ...nameAndSize(shared) },
     }));
+    const known = this.#items.map(({ shared }) => nameAndSize(shared).name);
+    for (const name of [...request.keptNames, ...known]) freeName(name, this.#names);
   }
 
   /** Uploads all items, a few at a time. After an error that concerns them all, none is begun any more. */
@@ -193,7 +198,7 @@ class AttachmentBatch {
       return typeof visible === 'string' ? visible : this.#fileSource(item, visible);
     }
     const { id, name, csv } = shared;
-    return csv === undefined ? 'too_many_cells' : bytesSource({ id, name, mime: 'text/csv' }, csv);
+    return bytesSource({ id, name, mime: 'text/csv' }, csv);
   }
 
   /** A file of a forwarded message, as Slack describes it now (also in `item`), or why it is not sent. */
@@ -217,16 +222,18 @@ class AttachmentBatch {
       signal: this.#signal,
       onWait: () => this.#showProgress(item, { state: 'processing', name: nameAndSize(item.shared).name }),
     });
-    item.shared = { ...shared, file };
+    const email = emailText(file);
+    // An event of Slack Connect may bring no name.
+    const ownName = email?.name ?? slackFileName(file);
+    const name = shared.name ?? (ownName && freeName(ownName, this.#names));
+    item.shared = { ...shared, file, name };
     // An edited file keeps its id, and perhaps its size: each message uploads anew what can be edited.
     const isEditable = file.mode === 'snippet' || unstoredKind(file) !== undefined;
     const id = isEditable ? `${file.id}/${turn.message_ts}` : file.id;
-    const email = emailText(file);
-    if (email !== undefined)
-      return bytesSource({ id, name: `${shared.name ?? email.name}.txt`, mime: 'text/plain' }, email.text);
+    if (email !== undefined) return bytesSource({ id, name: `${name}.txt`, mime: 'text/plain' }, email.text);
     if (decision.do === 'refuse') return decision.reason;
-    const name = storedName(shared.name ?? slackFileName(file) ?? '', `file-${file.id}`);
-    const about = { id, name, mime: decision.mime ?? '' };
+    const stored = storedName(name ?? '', `file-${file.id}`);
+    const about = { id, name: stored, mime: decision.mime ?? '' };
     const open = async (offset: number, signal: AbortSignal) => downloads.read(file, { offset, signal });
     const { sizeBytes } = decision;
     if (sizeBytes === undefined) return this.#unsizedSource(file, { ...about, open });
@@ -286,27 +293,31 @@ interface SharedFile {
 /** What people shared with a message, beside its text. */
 export type SharedItem =
   | SharedFile
-  /** `csv` is undefined for a table that is too large. */
-  | { kind: 'table'; id: string; name: string; csv: Buffer | undefined }
-  /** An attachment that was too long to keep, or in which nothing can be read. */
-  | { kind: 'left_out'; id: string; name: string; reason: 'too_long' | 'unreadable' };
+  | { kind: 'table'; id: string; name: string; csv: Buffer }
+  /** A table that is too large, or an attachment that was too long to keep or in which nothing can be read. */
+  | { kind: 'left_out'; id: string; name: string; reason: 'too_many_cells' | 'too_long' | 'unreadable' };
 
-/** The files and tables of messages, each file once; as `left_out`, what is too long to keep, or unreadable. */
+/**
+ * The files and tables of messages, each file once and under none of the `keptNames`; as `left_out`, what is too
+ * long to keep, or unreadable.
+ */
 export async function sharedItemsOf(
   scope: NameScope,
   messages: readonly ParsedMessage[],
+  keptNames: readonly string[],
 ): Promise<SharedItem[]> {
   const attachments = messages.flatMap((message) => message.attachments);
   const forwarded = attachments.flatMap(({ is_share, files = [] }) => (is_share === true ? files : []));
-  const own = filesOf({ files: messages.flatMap(({ files }) => files) });
-  const ownIds = new Set(own.map(({ id }) => id));
-  const others = filesOf({ files: forwarded }).filter(({ id }) => !ownIds.has(id));
+  const own = messages.flatMap(({ files }) => files);
+  const ownIds = new Set(filesOf({ files: own }).map(({ id }) => id));
+  const tables = tablesAmong(messages.flatMap(blocksOf));
   const names = new Set<string>();
-  const items = [...own, ...others].map((file): SharedItem => {
+  for (const name of [...keptNames, ...tables.flatMap(({ file }) => file ?? [])]) freeName(name, names);
+  const items = filesOf({ files: [...own, ...forwarded] }).map((file): SharedItem => {
     const name = emailText(file)?.name ?? slackFileName(file);
     return { kind: 'file', file, name: name && freeName(name, names), isForwarded: !ownIds.has(file.id) };
   });
-  for (const table of tablesAmong(messages.flatMap(blocksOf))) items.push(await tableItem(scope, table));
+  for (const table of tables) items.push(await tableItem(scope, table));
   for (const attachment of attachments) {
     const isTooLong = attachment.is_left_out === true;
     if (!isTooLong && !isUnreadableQuote(attachment)) continue;
@@ -318,7 +329,7 @@ export async function sharedItemsOf(
 
 async function tableItem(scope: NameScope, table: ParsedTable): Promise<SharedItem> {
   const name = table.file ?? '';
-  if (isTooLarge(table)) return { kind: 'table', id: name, name, csv: undefined };
+  if (isTooLarge(table)) return { kind: 'left_out', id: name, name, reason: 'too_many_cells' };
   const lines = (await textOfCells(scope, table)).map(plainCsvLine);
   const csv = Buffer.from(`${lines.join('\n')}\n`);
   // The same table is uploaded once. After an edit it is another one.

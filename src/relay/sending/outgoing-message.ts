@@ -58,6 +58,8 @@ export interface OutgoingMessage {
   quotedIds: readonly string[];
   /** The files and tables that go with it: its own, and those of messages that it quotes or links to. */
   items: readonly SharedItem[];
+  /** The names of files that the thread has kept for it. */
+  keptNames: readonly string[];
   /** The links that were not followed, the files left out and the messages cut short, with the reasons. */
   notes: readonly FileNote[];
   links: LinkedMessages;
@@ -184,8 +186,9 @@ async function composeMessage(
   const asked = askedIn(read.message, pointed, { names, botUserId, taskOptions });
   const { text, title, choices } = asked;
   const quotedIds = [...new Set([own, ...more, ...others].flatMap(writersOf))];
-  const items = await sharedItemsOf(scope, pointed.withFiles);
-  const composed = { ...read, title, choices, unsentTs, quotedIds, items };
+  const { keptNames } = pointed;
+  const items = await sharedItemsOf(scope, pointed.withFiles, keptNames);
+  const composed = { ...read, title, choices, unsentTs, quotedIds, items, keptNames };
   if (others.length === 0 || asked.asksInOtherWords) return { ...composed, text, notes };
   const quotation = quotationOf(read.message, pointed, { names, botUserId, maxMessages, maxCharacters });
   const allNotes = [...notes, ...quotation.cutNotes];
@@ -243,7 +246,9 @@ function quotationOf(
 type ReadingOptions = Pick<TranscriptOptions, 'names' | 'botUserId'>;
 
 /** A message with those that it quotes. Their tables are numbered through. */
-interface PointedMessages extends Pick<EarlierMessages, 'missing' | 'unsentTs'> {
+interface PointedMessages
+  extends Pick<EarlierMessages, 'missing' | 'unsentTs'>,
+    Pick<OutgoingMessage, 'keptNames'> {
   own: ParsedMessage;
   /** The messages that go along with it. */
   more: readonly ParsedMessage[];
@@ -270,7 +275,11 @@ async function readPointedMessages(
   // The linked message counts as one of the most that are quoted.
   const ofLinks = links.read.flatMap((one) => [one.message, ...one.replies.slice(1 - maxTranscriptMessages)]);
   const sentAlong = [...parts, ...newest, ...ofLinks];
-  const numbered = await numberTables(work, message, parts, sentAlong);
+  const hasFiles = (one: ParsedMessage) =>
+    one.files.length + one.attachments.length + tablesAmong(blocksOf(one)).length > 0;
+  const mayFollow = message.ts !== message.thread_ts && sentAlong.some(hasFiles);
+  const keptNames = mayFollow ? await work.deps.store.keptFiles.names(message) : [];
+  const numbered = numberTables(sentAlong, keptNames);
   // A whole conversation may come before the agent's first message: only its newest files go along.
   const leftOut = isBeginning ? earlierFilesLeftOut(newest) : [];
   const withFiles = sentAlong.map((sent) => ({
@@ -288,7 +297,7 @@ async function readPointedMessages(
     message: numbered(link.message),
     replies: link.replies.map(numbered),
   }));
-  return { own, more, before, missing, unsentTs, linked, withFiles, notes };
+  return { own, more, before, missing, unsentTs, linked, withFiles, keptNames, notes };
 }
 
 /** The message that a message is about, or those before it; none before one that repeats another. */
@@ -303,17 +312,14 @@ async function readBefore(
 }
 
 /**
- * Numbers the tables that are sent: first those of the message's own `parts`, behind those that the thread has
- * kept for it. The function that it returns gives a message of `sentAlong` the number of its first table.
+ * Numbers the tables that are sent, behind those that the thread has kept. The function that it returns gives a
+ * message of `sentAlong` the number of its first table.
  */
-async function numberTables(
-  work: ThreadWork,
-  message: Message,
-  parts: readonly ParsedMessage[],
+function numberTables(
   sentAlong: readonly ParsedMessage[],
-): Promise<(sent: ParsedMessage) => ParsedMessage> {
-  const mayFollowTables = message.ts !== message.thread_ts && tablesAmong(parts.flatMap(blocksOf)).length > 0;
-  let firstTable = 1 + (mayFollowTables ? await work.deps.store.keptFiles.countTables(message) : 0);
+  keptNames: readonly string[],
+): (sent: ParsedMessage) => ParsedMessage {
+  let firstTable = 1 + keptNames.filter((name) => /^table-\d+\.csv$/.test(name)).length;
   const numbered = new Map<ParsedMessage, ParsedMessage>();
   for (const sent of sentAlong) {
     numbered.set(sent, { ...sent, firstTable });

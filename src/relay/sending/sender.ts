@@ -238,21 +238,22 @@ export class Sender {
   }
 
   /** Uploads the message's files, and records and shows what became of them. */
-  async #uploadFiles({ items, notes, resent }: OutgoingMessage): Promise<Attachments> {
+  async #uploadFiles(outgoing: OutgoingMessage): Promise<Attachments> {
+    const { items, notes, resent } = outgoing;
     const none: Attachments = { attached_file_ids: [], notes: [], uploadedBytes: 0 };
     // A resent message goes with the files that are at the service already.
     if (resent !== undefined) return none;
     // Notes of an earlier upload count, too: if an edit has taken their files away, the notes must go.
     const isNothingToDo = [items, notes, this.#turn.file_notes ?? []].every((list) => list.length === 0);
     if (isNothingToDo) return none;
-    const uploaded = items.length === 0 ? none : await this.#upload(items);
+    const uploaded = items.length === 0 ? none : await this.#upload(outgoing);
     const attachments = { ...uploaded, notes: [...uploaded.notes, ...notes] };
     this.#work.state?.setFileNotes(attachments.notes);
     await this.#work.row.record({ file_notes: attachments.notes, uploaded_bytes: attachments.uploadedBytes });
     return attachments;
   }
 
-  async #upload(items: OutgoingMessage['items']): Promise<Attachments> {
+  async #upload({ items, keptNames }: OutgoingMessage): Promise<Attachments> {
     const { state } = this.#work;
     // Before the long wait for the files.
     await this.#recordTask();
@@ -263,7 +264,7 @@ export class Sender {
       const find = () => findProject(this.#work, thread, this.#turn);
       const bind = async () => this.#work.deps.store.threads.bindProject(thread, await find());
       const projectId = thread.project_id ?? (await bind());
-      const files = { items, failing: this.#failingFiles, onProgress };
+      const files = { items, keptNames, failing: this.#failingFiles, onProgress };
       return uploadAttachments({ ...this.#work, thread, turn: this.#turn, projectId, ...files });
     });
   }

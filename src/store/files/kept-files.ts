@@ -32,15 +32,14 @@ export class KeptFiles extends Queries {
       where ${inThread(thread)} and attached_file_ids <> '[]'`.execute(this.db);
   }
 
-  /** How many tables the thread has kept for a message with a table of its own: they have the first numbers. */
-  async countTables(message: Pick<Message, 'workspace' | 'channel' | 'thread_ts' | 'ts'>): Promise<number> {
-    const kept = await this.first(sql<{ tables: number }>`
-      select count(*)::int as tables from turns as kept, jsonb_array_elements(kept.file_notes) as notes (note)
-      where ${inThread(message)} and outcome = 'kept' and message_ts < ${message.ts}
-        and note ->> 'reason' is null and note ->> 'name' ~ '^table-[0-9]+[.]csv$'
+  /** The names of the files and tables that the thread has kept for a message, whose own get others. */
+  async names(message: Pick<Message, 'workspace' | 'channel' | 'thread_ts' | 'ts'>): Promise<string[]> {
+    const kept = await this.rows(sql<{ name: string | null }>`
+      select note ->> 'name' as name from turns as kept, jsonb_array_elements(kept.file_notes) as notes (note)
+      where ${inThread(message)} and outcome = 'kept' and message_ts < ${message.ts} and note ->> 'reason' is null
         and (files_sent_with_turn_id is null or exists (
           select from turns as taker where taker.workspace = kept.workspace
             and taker.id = kept.files_sent_with_turn_id and taker.message_ts = ${message.ts}))`);
-    return kept?.tables ?? 0;
+    return kept.flatMap(({ name }) => name ?? []);
   }
 }

@@ -370,6 +370,25 @@ describe.concurrent('an attachment', () => {
     expect(await stored[1]?.sha256()).toBe(sha256('third'));
   });
 
+  test('has a name of its own, too, beside files of its name that wait, and where Slack tells the names later', async () => {
+    const channel = scene.channel();
+    const image = (bytes: string, kind?: SlackFile['kind']) => ({
+      ...{ name: 'image.png', mime: 'image/png', bytes },
+      ...(kind && { kind }),
+    });
+    const root = scene.ask(channel, 'pictures to come');
+    await scene.finished(channel, root);
+    for (const bytes of ['first', 'second'])
+      await scene.finished(channel, scene.reply(channel, root, '', { files: [image(bytes)] }));
+    expect(scene.shown(channel, root)).toContain('I have “image (2).png”.');
+    const last = { files: [image('third', 'connect_stub'), image('fourth', 'connect_stub')] };
+    await scene.finished(channel, scene.reply(channel, root, 'compare them all', last));
+    const [, ids = []] = scene.sentToAgent('pictures to come').fileIds;
+    const names = ids.map((id) => agent.files.find((one) => one.id === id)?.name ?? '');
+    expect(names.slice(0, 2)).toEqual(['image.png', 'image (2).png']);
+    expect(new Set(names).size).toBe(4);
+  });
+
   test("beyond this app's limits is left out before anything is downloaded", async () => {
     const channel = scene.channel();
     // A download of one of these would be told as what it is: not allowed.

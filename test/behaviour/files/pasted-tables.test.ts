@@ -49,6 +49,18 @@ describe.concurrent('a pasted table', () => {
     ]);
   });
 
+  test('keeps its name beside a file that has the same', async () => {
+    const channel = scene.channel();
+    const files = [{ name: 'table-1.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
+    const root = scene.ask(channel, 'which of both tables?', { table: rowsOf(3), files });
+    await scene.finished(channel, root);
+    const sent = await filesSent('which of both tables?');
+    expect(sent.map(({ name, text: csv }) => [name, csv.split(',')[0]])).toEqual([
+      ['table-1 (2).csv', 'a'],
+      ['table-1.csv', 'gene'],
+    ]);
+  });
+
   test('with genes that became dates is sent as it is, and the thread and the agent read which', async () => {
     const channel = scene.channel();
     const table = [['gene', 'p'], ...['TP53', '1-Mar', 'EGFR', '2-Sep'].map((gene) => [gene, '0.01'])];

@@ -100,14 +100,9 @@ export function withoutLinks({ text, blocks }: RenderedMessage): RenderedMessage
   return { text, blocks: [...kept, contextLineBlock(strings.linksRefused)] };
 }
 
-interface ResultEntry {
-  result: ListedResult;
-  blocks: SlackBlock[];
-}
-
 /** Puts as many results in a message as fit with its heading, hint and button. */
-function paginate(entries: ResultEntry[]): ResultEntry[][] {
-  const pages: ResultEntry[][] = [];
+function paginate<Entry extends { blocks: SlackBlock[] }>(entries: readonly Entry[]): Entry[][] {
+  const pages: Entry[][] = [];
   let room = { blocks: 0, text: 0 };
   for (const entry of entries) {
     const need = { blocks: entry.blocks.length, text: blockTextLength(entry.blocks, shownSize) };

@@ -55,7 +55,7 @@ export interface CrateContent {
  * and sources once.
  */
 export function crateMetadata(crate: CrateContent): string {
-  const { task, turns, page } = crate;
+  const { task, turns } = crate;
   const savedAt = time(task.savedAt);
   const files = onceEach(
     turns.flatMap(({ number, writer, filesIn, filesOut }) => [
@@ -68,9 +68,8 @@ export function crateMetadata(crate: CrateContent): string {
   const people = onceEach([task.starter, ...turns.map(({ writer }) => writer)].map(personEntity));
   const sources = [...crate.sources].map(sourceEntity);
   const about = { '@id': './' };
-  const place = { entry: PAGE_NAME };
-  const record = { ...page, id: task.id, name: PAGE_NAME, mimeType: 'text/html', place };
-  const pageFile = fileEntity(record, 'The record of the task as a page');
+  const page = { id: task.id, name: PAGE_NAME, mimeType: 'text/html', place: { entry: PAGE_NAME } };
+  const pageFile = fileEntity({ ...crate.page, ...page }, 'The record of the task as a page');
   // What the entry has beside its text, for notebooks that keep such values.
   const values = Object.entries({
     Model: task.model,

@@ -20,9 +20,9 @@ export const projectNotAllowed = {
 export const projectForbidden = (id: string) =>
   `The agent service doesn't let this app use this channel's project (${shorten(id, 100)}), so I didn't send your message. Choose another project in the channel's settings (\`/agent settings\`), then press Try again.`;
 
-/** The service rejected a new project, although it accepts the key; `reason` is what it said, or ''. */
+/** The service rejected a new project, although it accepts the key; `reason` is what it said. */
 export const newProjectRefused = (reason: string) =>
-  `The agent service doesn't let this app create a project for this channel, so I didn't send your message${withReason(reason)} Tell your app admin, or choose another project in the channel's settings (\`/agent settings\`).`;
+  `The agent service doesn't let this app create a project for this channel, so I didn't send your message. Tell your app admin, or choose another project in the channel's settings (\`/agent settings\`). The service said${withReason(reason)}`;
 
 /** The service answered 403 for a thread's task, although it accepts the key. */
 export const taskForbidden =

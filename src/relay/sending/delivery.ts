@@ -27,15 +27,18 @@ export async function lastMessageId(agent: AgentClient, taskId: string): Promise
   return (await agent.lastMessage(taskId))?.id ?? '';
 }
 
-/** What a send's error means: a TurnEnded if the task is closed or the skill unknown; else the error itself. */
+/**
+ * What a send's error means: a TurnEnded if the task is closed or the skill unknown; else the error itself. `busyAtRest`:
+ * how long the service has called the task busy although it does not run; for too long, it is closed.
+ */
 export async function refusalOf(
   error: unknown,
   { agent, taskId, deps, row }: Delivery,
-  busyTime: FailingTime,
+  busyAtRest: FailingTime,
 ): Promise<unknown> {
   if (isBusy(error)) {
     const { status } = await agent.getTask(taskId);
-    const restsMs = await busyTime.count(() => status !== 'running');
+    const restsMs = await busyAtRest.count(() => status !== 'running');
     const isClosed = status === 'failed' || status === 'cancelled' || restsMs >= deps.settings.badThingMs;
     // A busy task becomes free again.
     if (!isClosed) return error;

@@ -68,8 +68,7 @@ export class Sender {
   /** What the thread has left in this process, each once: a contradictory service causes no loop. */
   readonly #left = new Set<'task' | 'project'>();
   readonly #failingFiles = new Map<string, FilePatience>();
-  /** How long the service has called a task busy that does not run. */
-  readonly #busyTime = new FailingTime();
+  readonly #busyAtRest = new FailingTime();
 
   constructor(work: SendingTurn, known: Known) {
     this.#work = work;
@@ -283,7 +282,7 @@ export class Sender {
     } catch (thrown) {
       this.#isStale = true;
       // This may ask the service; if that fails, its error stands in for `thrown`.
-      const error = await refusalOf(thrown, task, this.#busyTime);
+      const error = await refusalOf(thrown, task, this.#busyAtRest);
       const isTaskClosed = error instanceof TurnEnded && error.more.isTaskClosed === true;
       if (isTaskClosed && (await this.#leaveTask(taskId))) throw new Interruption('send_again');
       throw error;

@@ -107,7 +107,7 @@ function missingParts(trace: Trace, drifted: DriftCase | undefined): (keyof type
 function isUnknowable(what: string, { isStopped }: Trace, drifted: DriftCase | undefined): boolean {
   const { field = '', name = '' } = drifted ?? {};
   if (what === 'the review' && /(?:^|\.)(?:reviews|status)$/.test(field)) return true;
-  if (/^the (?:results|details)$/.test(what) && /\/results\.data\.empty$/.test(name)) return true;
+  if (/^the (?:results|details)$/.test(what) && /\/results\.data\.(?:empty|null)$/.test(name)) return true;
   const isAbout = what === 'the review' || what === 'the first answer' || what === 'the second answer';
   if (!isAbout || !/(?:^|\.)(?:content|text)(?:\.\[\])?$/.test(field)) return false;
   return /\.(?:unknownWord|numberAsText)$/.test(name) || (isStopped && what === 'the second answer');

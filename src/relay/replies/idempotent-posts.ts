@@ -187,7 +187,6 @@ export class IdempotentPosts {
     let permit: Permit | undefined = firstPermit;
     /** What the last attempt has rendered, before its form. One that Slack throttles is rendered again. */
     let rendered: RenderedMessage | undefined;
-    /** Undefined if the part shows the latest state already, so that no edit is sent. */
     const renderInForm = async (toForm: MessageForm) => {
       rendered = undefined;
       const latest = await render();
@@ -221,7 +220,7 @@ export class IdempotentPosts {
     const { lease } = this.#work;
     const earlier = this.#posts.get(part);
     const { channel, thread_ts: threadTs } = this.#turn;
-    const key = nextPostKey(this.#turn, part, this.#posts);
+    const key = nextPostKey(this.#turn, part, this.#posts); // The same as before, if `earlier` is in doubt.
     const beforeSend = async () => {
       // The wait for the permit may have outlived the lease.
       assertLeaseHeld('chat.postMessage', lease);
@@ -237,6 +236,7 @@ export class IdempotentPosts {
       return sent && { ts: sent.ts, shown: digest };
     };
     const posted = await once({ look, act, forget: () => this.#deleteIntent(part) }, lease);
+    // Of a post that `look` has found, nobody knows what it shows: only `act` sets `shown`.
     if (posted === undefined) await this.#deleteIntent(part);
     else this.#change(part, { state: 'posted', shown: undefined, ...posted, isUnrecorded: true });
     return posted !== undefined;
@@ -294,7 +294,7 @@ export class IdempotentPosts {
   }
 
   /** Looks for a post whose outcome is unknown, once its call has surely ended. Undefined if it is absent. */
-  async #lookFor(post: KnownPost): Promise<{ ts: string; shown?: string | undefined } | undefined> {
+  async #lookFor(post: KnownPost): Promise<{ ts: string } | undefined> {
     const { workspace, lease } = this.#work;
     const { posting, readBack } = workspace;
     const { channel, thread_ts: threadTs, dedupe_key: key, intended_at: intendedAt } = post;

@@ -133,7 +133,7 @@ export async function resolveResult(
   }
 }
 
-/** A new link of the service to a result; null if there is none, undefined if the result is gone. */
+/** A new link to a result, without a search for new ones; null if there is none, undefined if it is gone. */
 export async function freshLink(
   agent: AgentClient,
   taskId: string,

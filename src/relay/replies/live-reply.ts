@@ -160,12 +160,8 @@ export class LiveReply {
     await Promise.all([this.#changes.stop(), this.#statusChanges?.stop()]);
   }
 
-  get #isShowingFinalText(): boolean {
-    return this.#stage === 'final_text';
-  }
-
   get #isFinal(): boolean {
-    return this.#isShowingFinalText || this.#stage === 'final_form';
+    return this.#stage === 'final_text' || this.#stage === 'final_form';
   }
 
   /** Whether `#showLatest` may go on: not while `showFinalText` makes the edits, nor after `close`. */
@@ -282,7 +278,7 @@ export class LiveReply {
     return {
       signal: this.#pendingEdits.signal,
       state: () => ({
-        isFinal: !isStatus && this.#isShowingFinalText,
+        isFinal: !isStatus && this.#stage === 'final_text',
         isBlank: this.#state.known.blocks.length === 0,
         unseenSinceMs: (isStatus ? undefined : this.#unseenSince) ?? Date.now(),
       }),

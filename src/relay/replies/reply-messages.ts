@@ -130,7 +130,8 @@ export class ReplyMessages {
 
   /**
    * Brings a message to its latest state when the budget allows it: adds what is missing to a stream, or
-   * edits. `renderState` renders that state once the edit may be sent. Throws a SlackError.
+   * edits. `renderState` renders that state once the edit may be sent. `wait` has a permit only for a message
+   * that is no stream: the permit is for one call. Throws a SlackError.
    */
   async edit(
     part: string,
@@ -160,7 +161,8 @@ export class ReplyMessages {
     // A stream can be edited once it is stopped. Slack takes its stop for the end of the work, unless the
     // status says that the reply goes on.
     const session_status = this.#state.isApart && this.#sessions?.isAvailable ? 'processing' : undefined;
-    if ((await streams?.stop(part, { ...wait, session_status })) === false) return 'left_out';
+    const mayBeEdited = (await streams?.stop(part, { ...wait, session_status })) ?? true;
+    if (!mayBeEdited) return 'left_out'; // No permit to stop it came in time.
     return this.#posts.edit(part, { ...wait, forms: REPLY_FORMS, render, onShown });
   }
 

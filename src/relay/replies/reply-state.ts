@@ -206,7 +206,7 @@ export class ReplyState {
     this.#end({ blocks: reply.blocks, notes, phase, sentence });
   }
 
-  /** The turn ends before its reply has settled. */
+  /** The turn ends before its reply has settled. The files of its figures never come: words name them. */
   endEarly(outcome: TurnOutcome, sentence: string, offer?: 'choose'): void {
     this.#end({ offer, phase: END_PHASES[outcome] ?? 'failed', sentence, figures: new Map() });
   }
@@ -258,8 +258,9 @@ export class ReplyState {
   #toShownReply(): DisplayedReply {
     const { waitCause, stopSentence, instructions, notes, buttonUse, isOver, ...known } = this.#known;
     const waitSentence = waitCause && strings.waits[waitCause];
-    const phase = waitSentence === undefined ? known.phase : 'delayed';
+    const phaseWithoutStop = waitSentence === undefined ? known.phase : 'delayed';
     const question = this.endsWithQuestion ? strings.answerAsks : '';
+    // After a stop request, the message does not go on by itself.
     const waitEnds = stopSentence === undefined ? waitCause && strings.waitEnds : undefined;
     const urgent = [stopSentence, waitSentence, waitEnds].filter((one) => one !== undefined).join(' ');
     // Beside a streamed answer, the clock alone is worth an edit only now and then.
@@ -267,7 +268,7 @@ export class ReplyState {
     return {
       ...known,
       turnId: this.#turnId,
-      phase: stopSentence === undefined ? phase : 'stopping',
+      phase: stopSentence === undefined ? phaseWithoutStop : 'stopping',
       elapsedMs: this.#elapsedMs - (this.#elapsedMs % clockStepMs),
       isApart: this.isApart,
       notes: [instructions, ...this.#fileLines(), ...notes, buttonUse ?? '', question],

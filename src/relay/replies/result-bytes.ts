@@ -26,8 +26,8 @@ export async function* resultBytes(
   const { body, wasCompressed } = response;
   if (!wasCompressed && sizeBytes !== null) return yield* withExactSize(body, sizeBytes);
   // Without a size to compare, only its type tells a sign-in page from the file.
-  const isResultPage = /(?:^[^.]*|\.x?html?)$/i.test(name) || isPage(mimeType);
-  if (isPage(response.header('content-type')) && !isResultPage) {
+  const mayBePage = /(?:^[^.]*|\.x?html?)$/i.test(name) || isPage(mimeType);
+  if (isPage(response.header('content-type')) && !mayBePage) {
     body.destroy();
     throw new Error(`A web page came in place of the result ${id}.`);
   }

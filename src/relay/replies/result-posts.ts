@@ -60,8 +60,8 @@ export async function postResults(
     const placed = await placeFigures(context, [results, all.results], figures, notes);
     // An empty list says that the service has more, and does not list it.
     if (results.length === 0 && all.isComplete) return { ...nothing, placed };
-    const isNoFigure = ({ id }: ResultFile) => !notes.has(id);
-    const shown = await chooseShown(context, results.filter(isNoFigure), answer, notes);
+    const isNotInAnswer = ({ id }: ResultFile) => !notes.has(id); // So far, only figures have notes.
+    const shown = await chooseShown(context, results.filter(isNotInAnswer), answer, notes);
     await putList(context, IN_TURN, list, claims, notes);
     const files = shown.map((result) => toFileToShare(context, result));
     const shared = await new ThreadFiles(context, context.turn).share(files);
@@ -162,6 +162,7 @@ export async function claimNew(
   return deps.store.results.ofThread(turn);
 }
 
+/** Those of the listed results that this turn has claimed for this batch. */
 function claimedResults(
   claims: ReadonlyMap<string, ClaimedResult>,
   turn: Turn,
@@ -184,12 +185,12 @@ async function putList(
   notes: ReadonlyMap<string, string> = new Map(),
 ): Promise<void> {
   const { deps, turn } = context;
-  const listed = results.map((result) => ({
-    ...toListedResult(deps, result, turn),
-    note: [claims.get(result.id)?.earlier_turn_ids.length && strings.resultUpdated, notes.get(result.id)]
-      .filter(Boolean)
-      .join(' · '),
-  }));
+  const listed = results.map((result) => {
+    const wasShownBefore = (claims.get(result.id)?.earlier_turn_ids ?? []).length > 0;
+    const sentences = [wasShownBefore ? strings.resultUpdated : '', notes.get(result.id) ?? ''];
+    const note = sentences.filter((sentence) => sentence !== '').join(' · ');
+    return { ...toListedResult(deps, result, turn), note };
+  });
   const message = resultList(listed, { turnId: turn.id, isLater: batch === LATER, isComplete });
   const part = `results:${batch === IN_TURN ? '0' : batch}`;
   const posts = new IdempotentPosts(context, turn);
@@ -222,7 +223,10 @@ const TABLE = /^text\/(?:csv|tab-separated-values)\b/;
 /** Most texts and tables of a turn that are read to see whether they are tables, and whether the answer shows them. */
 const MAX_READ = 8;
 
-/** Chooses the results to show, pictures first; `notes` get by id why the thread does not show others. */
+/**
+ * Chooses the pictures and tables to show, pictures first; `notes` get by id why the thread does not show others.
+ * Empty files, those without a link, and texts that are no table get no note: they are only listed.
+ */
 async function chooseShown(
   context: SettledTurnContext,
   results: readonly ResultFile[],
@@ -246,7 +250,7 @@ async function chooseShown(
     const isFitting = hasSize(result) && result.sizeBytes <= maxBytes;
     const mayBeTable = texts.includes(result);
     const isRead = isFitting && candidates.includes(result) && (answerTables.length > 0 || mayBeTable);
-    // What is not read counts as no table.
+    // '' is no table: pictures, and tables and texts that are not read, never match one below.
     const text = isRead ? await readTable(context, result) : '';
     if (mayBeTable && !isTabSeparated(text)) continue;
     if (!hasSize(result)) notes.set(result.id, strings.resultNotShown);

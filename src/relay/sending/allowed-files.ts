@@ -123,12 +123,14 @@ export function filePatience({ refusalMs, badThingMs }: RelayLimits, workspace: 
       const failedMs = await failing.count((at) => workspace.wasThereAfter(at));
       return failedMs < badThingMs ? undefined : 'broken_off';
     }
+    // A busy service has answered: all of the time counts.
     if (isBusy(error))
       return (await failing.count(() => true)) < badThingMs / 2 ? undefined : 'service_failed';
     if (!(error instanceof AgentError) || !DOUBTED.has(error.code)) return undefined;
     const isOfFile = error.code === 'not_understood' || (await projectExists(agent, projectId));
     if (!isOfFile) return undefined;
-    const wait = await doubt.waitAfter(error, () => agent, undefined);
+    const sentTo = undefined; // Whether the task answers tells nothing about the file.
+    const wait = await doubt.waitAfter(error, () => agent, sentTo);
     return wait === undefined ? 'service_failed' : undefined;
   };
 }

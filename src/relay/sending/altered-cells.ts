@@ -105,7 +105,7 @@ class AlteredCellSearch {
     for await (const chunk of bytes) {
       for (let at = 0; at < chunk.byteLength && this.#left > 0; at += BYTES_AT_ONCE) {
         this.#take(chunk.subarray(at, at + Math.min(BYTES_AT_ONCE, this.#left)));
-        await setImmediate();
+        await setImmediate(); // Parsing must not hold up the process.
       }
       yield chunk;
     }

@@ -74,6 +74,7 @@ export async function uploadAttachments(request: AttachmentsUploadRequest): Prom
   try {
     return await new AttachmentBatch(request, signal).run();
   } catch (error) {
+    // An upload that was ended fails with an error of its own. What ended it is thrown in its place.
     throwIfInterrupted(lease);
     unwanted.signal.throwIfAborted();
     stopSignal.throwIfAborted();
@@ -327,6 +328,7 @@ export async function sharedItemsOf(
   return items;
 }
 
+/** A table as a CSV file, by the name that its message's text refers to. */
 async function tableItem(scope: NameScope, table: ParsedTable): Promise<SharedItem> {
   const name = table.file ?? '';
   if (isTooLarge(table)) return { kind: 'left_out', id: name, name, reason: 'too_many_cells' };

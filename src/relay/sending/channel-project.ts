@@ -138,7 +138,7 @@ export function projectNameJobs(deps: RelayDeps): JobKind {
   };
 }
 
-/** Whether people surely renamed a project at the service: its name is none of those `given` to it. */
+/** Whether people surely renamed a project: its name is none of those `given` to it, and the service tells it. */
 async function hasOtherName(
   agent: AgentClient,
   project: string,
@@ -165,7 +165,7 @@ async function renameProject(deps: RelayDeps, job: Job, { signal }: Lease): Prom
   const { name, previousNames } = await slack.people.channel(channel, signal);
   // Without a name from Slack the project would be named after the channel's id.
   if (name === undefined) return 'later';
-  const details = await projectDetails(slack, { channel, started_by: '' });
+  const details = await projectDetails(slack, { channel, started_by: '' }); // A channel is nobody's.
   const agent = deps.agent(account_id);
   try {
     const { sync_project_name: setByPeople } = await deps.store.settings.get(workspace, channel);

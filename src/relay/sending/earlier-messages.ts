@@ -16,6 +16,7 @@ import { parseCell, parseTable } from '../reading/pasted-tables.ts';
 import { NO_LABELS, parseRichText, timeOfTs, verbatimBlock } from '../reading/rich-text-parser.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { compareTs, isBotId } from '../runtime/incoming-message.ts';
+import type { LinkedMessage } from './linked-messages.ts';
 
 /** What people and apps said before a message that the agent has not got. */
 export interface EarlierMessages {
@@ -57,11 +58,14 @@ export async function readEarlierMessages(
   };
   const isUnsent = (read: ThreadMessage) => {
     const person = unsent.find((one) => one.ts === read.ts)?.user_id;
-    if (person === undefined || isBotId(person)) return person !== undefined;
+    if (person === undefined) return false;
+    if (isBotId(person)) return true; // Only people address somebody else.
     return addresseeOf({ ...message, ts: read.ts, person }, parseMessage(read), botUserId) !== 'others';
   };
-  // After a question about one message, what has been said since is chosen as for any later message.
-  const isSince = (read: ThreadMessage) => known?.length !== 0 && compareTs(read.ts, thread.adopted_ts) > 0;
+  // Once the agent has got a question about one message, what was said after the message that first addressed
+  // it is chosen as for any later message.
+  const hadQuestion = known !== undefined && known.length > 0;
+  const isSince = (read: ThreadMessage) => hadQuestion && compareTs(read.ts, thread.adopted_ts) > 0;
   const isWanted = (read: ThreadMessage) =>
     isBeginning && !isSince(read) ? isOfBeginning(read) : isUnsent(read);
   const read = await readNewest(work, message, { oldest, before: ts, isWanted }).catch((err: unknown) => {
@@ -223,18 +227,6 @@ export interface TranscriptOptions {
   readonly heading?: ((what: string) => string) | undefined;
 }
 
-/** A message that the question links to, with the replies to it. */
-export interface LinkedMessage {
-  readonly url: string;
-  /** Where it is, if that has a name and is not where the question is. */
-  readonly channelName: string | undefined;
-  readonly message: ParsedMessage;
-  readonly replies: readonly ParsedMessage[];
-  readonly missing: TranscriptOptions['missing'];
-  /** How many replies there are of which none was read. */
-  readonly unreadReplies: number;
-}
-
 /**
  * The conversation before a question as a Markdown quotation, oldest message first, under a heading that says
  * how much was omitted. Each other line starts with `>`. '' if there is nothing to quote, or no room.
@@ -247,9 +239,9 @@ export function buildTranscript(options: TranscriptOptions): string {
   const kept: string[] = [];
   // The first message has its room before the newest: at most half.
   const root = missing === 'between' ? newestFirst.pop() : undefined;
-  const entry = root && transcriptEntry(root, options);
+  const opening = root && transcriptEntry(root, options);
   const half = Math.floor(options.maxCharacters / 2);
-  const first = entry === undefined ? [] : [entry.length > half ? shortenedTo(half, entry) : entry];
+  const first = opening === undefined ? [] : [opening.length > half ? shortenedTo(half, opening) : opening];
   const quoted = (entries: readonly string[]) =>
     `${heading(quotedPart(entries.length, newestFirst.length - entries.length, missing))}\n\n${[...first, ...entries].join('\n>\n')}`;
   for (const message of newestFirst.slice(0, Math.max(0, options.maxMessages - first.length))) {

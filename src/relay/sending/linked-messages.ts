@@ -18,9 +18,20 @@ import type { ChannelActor } from '../runtime/control-request.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isDirectChannel, WORKFLOW_STEP } from '../runtime/incoming-message.ts';
 import { throwIfInterrupted } from '../runtime/lease.ts';
-import type { LinkedMessage } from './earlier-messages.ts';
 
 const MAX_LINKS = 3;
+
+/** A message that the question links to, with the replies to it. */
+export interface LinkedMessage {
+  readonly url: string;
+  /** Where it is, if that has a name and is not where the question is. */
+  readonly channelName: string | undefined;
+  readonly message: ParsedMessage;
+  readonly replies: readonly ParsedMessage[];
+  readonly missing: NewestMessages['missing'];
+  /** How many replies there are of which none was read. */
+  readonly unreadReplies: number;
+}
 
 /** What the links of a message lead to. Nothing of it is stored but what goes into the prompt. */
 export interface LinkedMessages {

@@ -269,7 +269,10 @@ async function readPointedMessages(
 ): Promise<PointedMessages> {
   const { message, links } = read;
   const { maxTranscriptMessages } = work.deps.settings;
-  const parts = message.parts.map(({ content }) => parseMessage(content ?? { text: '' }));
+  const parse = ({ content }: Message) => parseMessage(content ?? { text: '' });
+  const [head, ...behind] = message.parts;
+  const [own, more] = [parse(head), behind.map(parse)];
+  const parts = [own, ...more];
   const { messages, isBeginning, missing, unsentTs } = await readBefore(work, thread, read);
   const newest = messages.slice(-maxTranscriptMessages);
   // The linked message counts as one of the most that are quoted.
@@ -290,14 +293,14 @@ async function readPointedMessages(
   const leftOutNotes = names.map((name): FileNote => ({ name, reason: 'earlier' }));
   if (missing === 'all') leftOutNotes.push({ name: strings.saidBefore, reason: 'thread_hidden' });
   const notes = [...leftOutNotes, ...links.notes, ...previewNotes(withFiles, links)];
-  const [own = parseMessage(message.content), ...more] = parts.map(numbered);
   const before = messages.map(numbered);
   const linked = links.read.map((link) => ({
     ...link,
     message: numbered(link.message),
     replies: link.replies.map(numbered),
   }));
-  return { own, more, before, missing, unsentTs, linked, withFiles, keptNames, notes };
+  const words = { own: numbered(own), more: more.map(numbered) };
+  return { ...words, before, missing, unsentTs, linked, withFiles, keptNames, notes };
 }
 
 /** The message that a message is about, or those before it; none before one that repeats another. */

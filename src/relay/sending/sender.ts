@@ -218,7 +218,7 @@ export class Sender {
       withRetry(this.#work, () => this.#work.row.record({}, intent), retrying);
     const { taskId, isRecorded } = await ensureThreadTask(this.#work, thread, projectId, options, record);
     if (!isRecorded) this.#startedTaskId = taskId;
-    const model = isRecorded ? thread.task_model : (options.model ?? null);
+    const model = isRecorded ? thread.task_model : (options.model ?? null); // An adopted one has the intent's.
     const task = { project_id: projectId, task_id: taskId, task_model: model, task_intended_at: null };
     this.#thread = { ...thread, ...task };
     return taskId;
@@ -254,8 +254,7 @@ export class Sender {
 
   async #upload({ items, keptNames }: OutgoingMessage): Promise<Attachments> {
     const { state } = this.#work;
-    // Before the long wait for the files.
-    await this.#recordTask();
+    await this.#recordTask(); // Before the long wait for the files.
     state?.update({ phase: 'uploading', sentence: undefined });
     const onProgress: UploadProgressListener = (files) => state?.setUploadProgress(files);
     return this.#beforeSending(async (thread) => {

@@ -175,10 +175,11 @@ async function withWriters(
 ): Promise<{ text: string; ids: readonly string[] }> {
   const others = thread.participant_ids.filter((writer) => writer !== message.user_id);
   if (others.length === 0) return { text, ids: [] };
+  // Of what the task has by now, so without this message. In no order: `first` counts where it is the only one.
   const [first, ...more] = await deps.store.messages.writersTo(thread, taskId);
-  // Of the others, two are compared: nobody waits for the names of a large thread.
+  // Same names are told apart from those of two others only: nobody waits for the names of a large thread.
   const compared = others.toSorted().slice(0, 2);
-  const ids = [message.user_id, first ?? message.user_id, ...compared];
+  const ids = [message.user_id, ...(first === undefined ? [] : [first]), ...compared];
   const pieces = ids.map((id) => referencePiece('person', id));
   const names = toldApart(await lookUpReferences({ people, channel: message.channel }, pieces));
   const named = withWriterName(text, names.get(message.user_id) ?? '');

@@ -122,7 +122,7 @@ async function findAdoptableTask(
     const matches =
       task.status === 'idle' &&
       task.title === thread.task_title &&
-      (task.createdAt?.getTime() ?? Number.NaN) >= intendedAt - MAX_CLOCK_SKEW_MS;
+      (task.createdAt?.getTime() ?? Number.NEGATIVE_INFINITY) >= intendedAt - MAX_CLOCK_SKEW_MS;
     if (matches && (await deps.store.threads.mayAdoptTask(thread, projectId, task.id)))
       return { found: task.id, listing };
   }

@@ -258,6 +258,7 @@ export class IdempotentPosts {
   /** Names a part's message differently, so that the part can be posted again. */
   async rename(part: string, name: string): Promise<void> {
     if (!this.knows(part)) return;
+    // Nobody looks for a post under its new name, so it must be known first that it is there.
     await this.record();
     await this.#work.deps.store.posts.renamePart(this.#turn, part, name);
     const post = this.#posts.get(part); // As `record` has left it.

@@ -94,7 +94,7 @@ export function linkFinder(
     if (target === undefined) return { kind: 'unknown' };
     if (target === 'expired') return { kind: 'expired' };
     const destination = await waiting(target.workspace, () => found.fetch(token, { context: target }));
-    return destination ?? { kind: 'unavailable' };
+    return destination ?? { kind: 'unavailable' }; // Undefined: too many ask at once.
   };
 }
 

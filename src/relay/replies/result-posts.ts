@@ -60,7 +60,7 @@ export async function postResults(
     const placed = await placeFigures(context, [results, all.results], figures, notes);
     // An empty list says that the service has more, and does not list it.
     if (results.length === 0 && all.isComplete) return { ...nothing, placed };
-    const isNotInAnswer = ({ id }: ResultFile) => !notes.has(id); // So far, only figures have notes.
+    const isNotInAnswer = ({ id }: ResultFile) => !notes.has(id); // So far, only placed figures have notes.
     const shown = await chooseShown(context, results.filter(isNotInAnswer), answer, notes);
     await putList(context, IN_TURN, list, claims, notes);
     const files = shown.map((result) => toFileToShare(context, result));

@@ -135,7 +135,7 @@ export class ThreadFiles {
       if (post?.state !== 'intended') continue;
       await waitUntilCallEnded(post.intended_at, lease);
       const outcome = await workspace.uploads.shareOutcome(post.dedupe_key, this.#place, lease);
-      this.#staged.delete(part); // An absent file is uploaded anew: what Slack had of it is deleted.
+      this.#staged.delete(part); // An absent file is uploaded anew: Slack may have it no more.
       await (outcome === 'shared' ? this.#settle([part], []) : this.#settle([], [part]));
     }
     return files.filter(({ part }) => !this.#isShared(part));

@@ -248,7 +248,7 @@ class AttachmentBatch {
     const isPage = /^text\/html/i.test(mime);
     // The size of a page does not count: Slack may write the page anew for each download.
     const isSized = sizeBytes !== undefined && !isPage;
-    if (sizeBytes === 0 || isSized) opened.release();
+    if (sizeBytes === 0 || isSized) opened.release(); // Its bytes are not read here.
     if (sizeBytes === 0) return 'empty';
     if (isSized) return { ...source, sizeBytes };
     const chunks: Uint8Array[] = [];

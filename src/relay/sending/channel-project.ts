@@ -39,10 +39,8 @@ async function ensureChannelProject({ deps, workspace, lease }: ThreadWork, thre
       await sleepWithLease(CREATE_POLL_MS, lease);
       continue;
     }
-    if (intent === 'orphaned')
-      warnOfOrphan(
-        'creating a project failed with an unknown outcome; the service may have an unused project',
-      );
+    const doubt = 'creating a project failed with an unknown outcome; the service may have an unused project';
+    if (intent === 'orphaned') warnOfOrphan(doubt);
     const agent = deps.agent(thread.account_id);
     const { id } = await agent.createProject(details, { guard: lease }).catch(async (error: unknown) => {
       const wasNotCreated = error instanceof AgentError && error.outcome !== 'unknown';
@@ -165,7 +163,7 @@ async function renameProject(deps: RelayDeps, job: Job, { signal }: Lease): Prom
   const { name, previousNames } = await slack.people.channel(channel, signal);
   // Without a name from Slack the project would be named after the channel's id.
   if (name === undefined) return 'later';
-  const details = await projectDetails(slack, { channel, started_by: '' }); // A channel is nobody's.
+  const details = await projectDetails(slack, { channel, started_by: '' }); // A direct message has no name.
   const agent = deps.agent(account_id);
   try {
     const { sync_project_name: setByPeople } = await deps.store.settings.get(workspace, channel);

@@ -68,7 +68,7 @@ export async function settleSends(task: Delivery, resent: readonly Turn[] = []):
     for (const turn of searched) {
       const seen = await lookForMessage(task, turn);
       if (seen.found !== undefined) return seen;
-      listing = seen.listing;
+      listing = seen.listing; // Each look goes to the end of the task's list.
     }
     return { found: undefined, listing };
   };

@@ -20,10 +20,10 @@ import type { LinkedMessage } from './linked-messages.ts';
 
 /** What people and apps said before a message that the agent has not got. */
 export interface EarlierMessages {
-  messages: readonly ParsedMessage[];
+  messages: readonly ParsedMessage[]; // Oldest first.
   /** `all`: Slack refuses to show any. */
   missing: TranscriptOptions['missing'];
-  /** Messages before it that were not sent, because they were for people, and that no other quotes. */
+  /** Earlier messages that were not sent, being for people, and that no other quotes; oldest first. */
   unsentTs: readonly SlackTs[];
   /** They are what people said before the agent got its first message. */
   isBeginning: boolean;
@@ -62,9 +62,8 @@ export async function readEarlierMessages(
     if (isBotId(person)) return true; // Only people address somebody else.
     return addresseeOf({ ...message, ts: read.ts, person }, parseMessage(read), botUserId) !== 'others';
   };
-  // Once the agent has got a question about one message, what was said after the message that first addressed
-  // it is chosen as for any later message.
   const hadQuestion = known !== undefined && known.length > 0;
+  // After a question about one message, what follows the first mention is chosen as for any later message.
   const isSince = (read: ThreadMessage) => hadQuestion && compareTs(read.ts, thread.adopted_ts) > 0;
   const isWanted = (read: ThreadMessage) =>
     isBeginning && !isSince(read) ? isOfBeginning(read) : isUnsent(read);
@@ -186,7 +185,7 @@ async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string,
 
 /** A message as it is quoted: as its `writer`'s or, of the agent's reply (null), the answer. [] if nothing is. */
 function asSaid(read: ThreadMessage, writer: string | null | undefined, bot: ThreadWork['workspace']['bot']) {
-  // The root of a thread stays as a notice that it was deleted.
+  // Not said in a former task; or the notice that stays of a deleted message that began a thread.
   if (writer === undefined || read.subtype === 'tombstone') return [];
   const parsed = parseMessage(read);
   if (writer === null) return withAnswerOnly(parsed); // The agent's reply.

@@ -158,7 +158,7 @@ export interface MessageLink {
   readonly url: string;
   readonly channel: string;
   readonly ts: SlackTs;
-  /** The root of its thread, if it is a reply. */
+  /** The root of its thread, if it is a reply: without it, a reply is not found. */
   readonly threadTs: SlackTs | undefined;
 }
 
@@ -181,7 +181,6 @@ export function messageLinksIn(message: ParsedMessage): MessageLink[] {
       const [, root] = /(?:^|&)thread_ts=(\d{10}\.\d{6})/.exec(query) ?? [];
       const threadTs = root === ts ? undefined : root;
       const known = links.get(`${channel}/${ts}`);
-      // A reply is only found with its thread.
       if (known === undefined || (known.threadTs === undefined && threadTs !== undefined))
         links.set(`${channel}/${ts}`, { url, channel, ts, threadTs });
     }

@@ -120,6 +120,7 @@ async function readBack(work: ThreadWork, message: Message, attempt: typeof with
   if (read === 'unread') return read;
   if (read === undefined) await store.messages.withdraw(message);
   else {
+    // With its own ts as the edit's, what was read counts as newer than any unedited copy in an event.
     const update = { content: messageContent(read), edited_ts: read.edited?.ts ?? ts, is_partial: false };
     await store.messages.updateContent(message, update);
   }

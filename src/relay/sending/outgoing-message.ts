@@ -207,6 +207,7 @@ function askedIn(
   const reading = { names, botUserId };
   const flagged = parseFlags(readableText(own, names, botUserId), taskOptions);
   const about = content?.about === undefined || flagged.text !== '' ? undefined : before[0];
+  // `true`: titles go without the addresses of links.
   const ownWords = parseFlags(plainText(own, names, botUserId, true), taskOptions).text;
   const asked =
     about === undefined ? { said: flagged.text, titleWords: ownWords } : inWordsOf(about, user_id, reading);

@@ -197,8 +197,7 @@ export class Sender {
       if (outcome === 'frozen') {
         this.#isStale = false;
         this.#startedTaskId = null;
-        // What was read is not needed again, and its tables may be large.
-        this.#outgoing = undefined;
+        this.#outgoing = undefined; // It is not needed again, and its tables may be large.
         return outgoing;
       }
       this.#forgetRows();
@@ -218,7 +217,8 @@ export class Sender {
       withRetry(this.#work, () => this.#work.row.record({}, intent), retrying);
     const { taskId, isRecorded } = await ensureThreadTask(this.#work, thread, projectId, options, record);
     if (!isRecorded) this.#startedTaskId = taskId;
-    const model = isRecorded ? thread.task_model : (options.model ?? null); // An adopted one has the intent's.
+    // An adopted task was started with the model of its recorded intent.
+    const model = isRecorded ? thread.task_model : (options.model ?? null);
     const task = { project_id: projectId, task_id: taskId, task_model: model, task_intended_at: null };
     this.#thread = { ...thread, ...task };
     return taskId;
@@ -308,7 +308,7 @@ export class Sender {
     const changes = (await messages.ofTurn(this.#turn)).map((message) => earlyEdits.get(message));
     for (const change of await Promise.all(changes)) {
       const hasChanged = change !== undefined && (change.is_deletion || change.content !== null);
-      // A change that another message sends stays with that message.
+      // An edit without content counts no more. A change that another message sends stays with that message.
       if (hasChanged && change.sent_as_ts === null) throw new Interruption('waits_again');
     }
   }

@@ -57,8 +57,8 @@ export async function recordSentContent(
   const values = await composeValues(work, thread, turn, frozen);
   const title = await newTitle(work.deps.store, thread, turn, frozen);
   // Who sends another person's message again has not written it.
-  const resent = (await resendChain(work.deps.store, message)).at(-1);
-  const writer = resent === undefined ? message.user_id : resent.asked_by;
+  const original = (await resendChain(work.deps.store, message)).at(-1);
+  const writer = original === undefined ? message.user_id : original.asked_by;
   // False if the message was stopped or edited, is held, or follows another that waits, except `earlierTs`.
   const tryToFreeze = async (earlierTs?: SlackTs) => {
     const { startedTaskId } = frozen;

@@ -224,7 +224,7 @@ const TABLE = /^text\/(?:csv|tab-separated-values)\b/;
 const MAX_READ = 8;
 
 /**
- * Chooses the pictures and tables to show, pictures first; `notes` get by id why the thread does not show others.
+ * Chooses the pictures and tables to show, pictures first; `notes` get by id why others are not shown.
  * Empty files, those without a link, and texts that are no table get no note: they are only listed.
  */
 async function chooseShown(

@@ -136,7 +136,7 @@ export function projectNameJobs(deps: RelayDeps): JobKind {
   };
 }
 
-/** Whether people surely renamed a project: its name is none of those `given` to it, and the service tells it. */
+/** Whether people surely renamed a project: the service tells its name, and that is none of those `given`. */
 async function hasOtherName(
   agent: AgentClient,
   project: string,

@@ -183,8 +183,8 @@ async function recordIntent({ deps, agent, taskId, row }: Delivery, stopSignal: 
 }
 
 /**
- * Looks for a turn's message at the service, behind what was the task's last message at its intent ('': it had
- * none): a user message that says the same (or anything, if the words were erased), and is no other turn's.
+ * Looks for a turn's message at the service, behind what was the task's last message at its intent ('': it
+ * had none): a user message that says the same (anything, if the words were erased), and is no other turn's.
  */
 async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Promise<ServiceLook<string>> {
   let listing = '';

@@ -99,9 +99,9 @@ async function knownAtBeginning(stored: Store['messages'], thread: Thread, messa
   // The message that first addressed the agent. If that began the thread, nothing came before it.
   const { adopted_ts } = thread;
   if (adopted_ts === thread.thread_ts) return undefined;
-  // It is the first even late or again. Another one is the first while only questions about messages were sent.
+  // That one is, however late or often it is sent. Another is while only questions about messages were sent.
   const abouts = message.ts === adopted_ts ? [] : await stored.aboutsOfSent(message);
-  return abouts.includes(null) ? undefined : abouts;
+  return abouts.includes(null) ? undefined : abouts; // null: a message that is about no other one.
 }
 
 /** Most files from before the first message that go along with it. */

@@ -71,8 +71,8 @@ export async function endTurnIfFilesOnly(
 
 /**
  * Claims for this turn the files that earlier messages left, so that no other turn sends them. `writers` shared
- * them. A file is left out if Slack says that it was deleted since, not if Slack fails to say anything. Names may
- * have been erased. Throws a SlackError.
+ * them. A file is left out if Slack says that it was deleted since, not if Slack fails to say. Names may have
+ * been erased. Throws a SlackError.
  */
 export async function takeKeptFiles({ deps: { store }, workspace, lease }: ThreadWork, turn: Turn) {
   const kept = await store.keptFiles.take(turn);

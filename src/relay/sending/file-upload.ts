@@ -69,7 +69,7 @@ async function upload(
   const { uploads } = deps.store;
   const { name, mime, sizeBytes } = source;
   const resume = row.size_bytes === sizeBytes ? resumableUpload(row) : undefined;
-  // A file that is not sent in parts is sent from its beginning. The last part may be shorter than the others.
+  // What is not sent in parts is sent from its beginning. The last part may be shorter than the others.
   const sentBefore = resume?.uploadId == null ? 0 : resume.parts.length * (resume.partBytes ?? 0);
   let sentBytes = 0;
   let sha256: string | null = null;

@@ -175,7 +175,7 @@ async function withWriters(
 ): Promise<{ text: string; ids: readonly string[] }> {
   const others = thread.participant_ids.filter((writer) => writer !== message.user_id);
   if (others.length === 0) return { text, ids: [] };
-  // Of what the task has by now, so without this message. In no order: `first` counts where it is the only one.
+  // Of what the task has by now, so without this message. In no order: `first` counts where it is alone.
   const [first, ...more] = await deps.store.messages.writersTo(thread, taskId);
   // Same names are told apart from those of two others only: nobody waits for the names of a large thread.
   const compared = others.toSorted().slice(0, 2);

@@ -36,7 +36,7 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
   const mustPost = !wereResultsPosted || figures.length > 0;
   const hasResults = mustPost && (await postResultsOfTurn(context, figures));
   if (!wereResultsPosted) {
-    await tellAskerOfEnd(context, hasResults);
+    await tellAskerOfEnd(context, context.turn.outcome, hasResults);
     context.row.recordSoon({ results_posted_at: new Date() });
   }
   await reply.finalize();
@@ -79,6 +79,9 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   if (fate === 'changed') return void (await context.withRetry(() => requeueMessage(deps, turn, reply)));
   // Whoever deleted it expects no reply.
   if (fate === 'withdrawn') await context.withRetry(() => reply.remove());
+  // An answer to nothing but files or a mention comes at once; whoever deleted the message expects none.
+  if (unsendable === undefined && end.sentence !== null)
+    await tellAskerOfEnd(context, end.outcome, false).catch(valueIf(undefined, isPostGivenUp));
   await closeTurn(context, fate === 'withdrawn' ? fate : end.outcome);
 }
 

@@ -296,6 +296,23 @@ test.concurrent('what waits for a person stands first in their Home tab and in t
   }
 });
 
+test.concurrent('a turn that ends without an answer after more than two minutes says so with a mention', async ({
+  onTestFinished,
+}) => {
+  const own = await openAppScene({}, onTestFinished);
+  const { db } = own.sandbox.bot.store;
+  const channel = own.channel();
+  const quick = own.ask(channel, '--skill sumary what is refused at once?');
+  await own.finished(channel, quick);
+  await sql`alter table turns alter column started_at set default now() - interval '5 minutes'`.execute(db);
+  const said = strings.endMention(own.ada.id, 'failed', 5 * 60_000);
+  const root = own.ask(channel, '--skill sumary what is refused after a while?');
+  await own.until('it is said', () => own.replies(channel, root).at(-1)?.text === said);
+  expect(own.shown(channel, root)).toContain('no skill called “sumary”');
+  expect(own.shown(channel, quick)).not.toContain(said);
+  expect(own.replies(channel, root).filter(({ text }) => text === said)).toHaveLength(1);
+});
+
 test.concurrent('a turn that took more than two minutes ends with a mention, with results too', async ({
   onTestFinished,
 }) => {

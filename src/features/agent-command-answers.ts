@@ -8,7 +8,9 @@ import { inviteMe, refreshTasks, taskSummary, threadPermalink } from '../relay/t
 import {
   buttonElement,
   contextLineBlock,
+  messageOfBlocks,
   mrkdwnSection,
+  namedButton,
   type RenderedMessage,
   type SlackBlock,
   sectionBlock,
@@ -56,7 +58,7 @@ export function runningTasksMessage(
   const blocks = lists.flatMap(({ heading, list }) => [sectionBlock(heading), ...list.map(runningTaskBlock)]);
   const below = [...more, ...footer];
   const note = below.length === 0 ? [] : [contextLineBlock(below.join(' '))];
-  return { text: lists[0]?.heading ?? yourTasks, blocks: [...blocks, ...note] };
+  return messageOfBlocks([...blocks, ...note]);
 }
 
 function runningTaskBlock(row: RunningTask): SlackBlock {
@@ -71,7 +73,7 @@ function runningTaskBlock(row: RunningTask): SlackBlock {
   const facts = [linkedTitle(title, row.url), row.where === 'here' ? '' : about, state];
   const section = mrkdwnSection(facts.filter((fact) => fact !== '').join(' · '));
   if (row.is_stopping || !row.is_running || !isHere) return section;
-  return { ...section, accessory: buttonElement('stop_listed', row.turn_id) };
+  return { ...section, accessory: namedButton(buttonElement('stop_listed', row.turn_id), title) };
 }
 
 /**
@@ -152,12 +154,11 @@ export function channelTasksMessage(
   count: number,
   now: number,
 ): RenderedMessage {
-  if (tasks.length === 0)
-    return { text: strings.tasks.noneHere, blocks: [mrkdwnSection(strings.tasks.noneHere)] };
+  if (tasks.length === 0) return messageOfBlocks([mrkdwnSection(strings.tasks.noneHere)]);
   const shown = tasks.slice(0, MAX_LISTED_TASKS);
   const heading = strings.channelTasks(shown.length, count);
   const lines = shown.map((task) => mrkdwnSection(taskLine(task, now, 'starter')));
-  return { text: heading, blocks: [mrkdwnSection(heading), ...lines] };
+  return messageOfBlocks([mrkdwnSection(heading), ...lines]);
 }
 
 /** What `/agent tasks` answers: the newest tasks of a channel, in which the asker must be. Throws a StoreError. */

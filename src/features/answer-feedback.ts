@@ -13,9 +13,14 @@ import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { inBackground } from '../relay/runtime/poller.ts';
 import { trySendEphemeral } from '../relay/runtime/private-notices.ts';
 import { formModal, type Modal, textInput, type ViewBlock } from '../render/blocks/modal.ts';
-import { contextLineBlock, mrkdwnSection, plainText, sectionBlock } from '../render/blocks/slack-blocks.ts';
+import {
+  contextLineBlock,
+  messageOfBlocks,
+  mrkdwnSection,
+  plainText,
+  sectionBlock,
+} from '../render/blocks/slack-blocks.ts';
 import { formatChannel, formatPerson } from '../render/blocks/task-lines.ts';
-import { escapeMrkdwn } from '../render/markdown/pings.ts';
 import { noteWithButtons } from '../render/messages/button-notes.ts';
 import * as strings from '../render/strings/index.ts';
 import { formatAge, shorten } from '../render/text-format.ts';
@@ -100,14 +105,11 @@ async function postComment(deps: RelayDeps, key: FeedbackKey, turn: Turn, text: 
   const thumb = given?.is_positive === true ? strings.buttons.feedback.label : strings.labels.thumbsDown;
   const heading = strings.feedback.received(thumb, await people.personName(key.user_id));
   const url = await posting.getPermalink({ channel: turn.channel, ts: turn.thread_ts });
-  const message = {
-    text: escapeMrkdwn(heading),
-    blocks: [
-      contextLineBlock(heading),
-      sectionBlock(shorten(text, MAX_COMMENT_CHARACTERS)),
-      mrkdwnSection(`<${url}|${strings.buttons.open_thread.label}>`),
-    ],
-  };
+  const message = messageOfBlocks([
+    contextLineBlock(heading),
+    sectionBlock(shorten(text, MAX_COMMENT_CHARACTERS)),
+    mrkdwnSection(`<${url}|${strings.buttons.open_thread.label}>`),
+  ]);
   await posting.post({ channel, message, key: randomUUID(), kind: 'notice' });
 }
 

@@ -40,6 +40,22 @@ describe('the answer to /agent status', () => {
     expect(JSON.stringify(blocks)).toContain(`"value":"${turnId}"`);
   });
 
+  test('names every task in its text and beside its button', () => {
+    const { text, blocks } = runningTasksMessage(running(3, 'Which genes & why?'), ['A line.']);
+    expect(text).toBe(
+      [
+        'The agent is working for you here:',
+        `<${url}|Which genes &amp; why?> · for 1 min`,
+        `<${url}|Which genes &amp; why?> · stopping`,
+        `<${url}|Which genes &amp; why?> · for 1 min`,
+        'A line.',
+      ].join('\n'),
+    );
+    expect(JSON.stringify(blocks).match(/"accessibility_label":"Stop: Which genes & why\?"/g)).toHaveLength(
+      2,
+    );
+  });
+
   test('says that there are more', () => {
     expect(JSON.stringify(runningTasksMessage(running(21), []))).toContain('There are more');
     expect(JSON.stringify(runningTasksMessage(running(20), []))).not.toContain('There are more');
@@ -54,6 +70,15 @@ test.each([0, 1, 100, 1_000])('the list of a channel fits Slack with %i tasks', 
   const tasks = Array.from({ length: count }, () => taskSummary({ task_title: LONGEST_TITLE }));
   const message = channelTasksMessage(tasks, count, now);
   expect(() => checkBlocks(message.blocks, 'message')).not.toThrow();
-  expect(message.text.length).toBeLessThan(4_000);
+  expect(Buffer.byteLength(message.text)).toBeLessThan(4_000);
   expect(message.text.includes('App Home')).toBe(count > 10);
+});
+
+test('the list of a channel has its tasks in its text', () => {
+  const tasks = [
+    taskSummary({ task_title: 'Lane 4' }),
+    taskSummary({ task_title: 'Lane 5', state: 'failed' }),
+  ];
+  const { text } = channelTasksMessage(tasks, 2, now);
+  expect(text).toMatch(/^The 2 tasks here, newest first:\n.*Lane 4.*\n.*\n.*Lane 5.*\nfailed/);
 });

@@ -6,9 +6,10 @@ import {
   buttonElement,
   contextLineBlock,
   mrkdwnSection,
+  namedButton,
   plainText,
 } from '../../render/blocks/slack-blocks.ts';
-import { type TaskSummary, taskLine } from '../../render/blocks/task-lines.ts';
+import { plainTitle, type TaskSummary, taskLine } from '../../render/blocks/task-lines.ts';
 import * as strings from '../../render/strings/index.ts';
 import { pagerBlocks } from '../modals.ts';
 
@@ -101,8 +102,8 @@ function channelBlocks(channel: HomeContent['channelTasks'], state: HomeTabState
 function taskBlock(task: HomeTask, now: number, beside: 'channel' | 'starter'): ViewBlock {
   const section = mrkdwnSection(taskLine(task, now, beside));
   if (task.isClosed === true) return section;
-  const accessory = buttonElement('task_details', `${task.channel}/${task.thread_ts}`);
-  return { ...section, accessory };
+  const details = buttonElement('task_details', `${task.channel}/${task.thread_ts}`);
+  return { ...section, accessory: namedButton(details, plainTitle(task.task_title)) };
 }
 
 function listBlocks(

@@ -6,7 +6,13 @@ import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { JobKind } from '../../relay/runtime/job-runner.ts';
 import { postJobNotice } from '../../relay/runtime/unknown-outcome.ts';
-import { mrkdwnContextBlock, plainMessage, type RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import {
+  messageOfBlocks,
+  mrkdwnContextBlock,
+  plainMessage,
+  type RenderedMessage,
+  sectionBlock,
+} from '../../render/blocks/slack-blocks.ts';
 import { formatChannel } from '../../render/blocks/task-lines.ts';
 import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -54,10 +60,8 @@ export function channelNoticeJobs(deps: RelayDeps): JobKind {
     const who = await actorName(deps, job);
     const user = 'project_used_by' in payload ? payload.project_used_by : undefined;
     if (typeof user === 'string') {
-      const said = plainMessage(strings.projectUsed(who, user === job.channel));
-      return user === job.channel
-        ? said
-        : { ...said, blocks: [...said.blocks, mrkdwnContextBlock(formatChannel(user))] };
+      const said = sectionBlock(strings.projectUsed(who, user === job.channel));
+      return messageOfBlocks(user === job.channel ? [said] : [said, mrkdwnContextBlock(formatChannel(user))]);
     }
     const turned: Readonly<Record<string, unknown>> = payload;
     if (turned.every_reply === true)

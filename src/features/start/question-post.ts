@@ -270,11 +270,14 @@ export function questionPost(content: QuestionPostContent) {
   // Whether Slack takes several is not known.
   const table = tables.find((rows) => shownSize(rows.flat().join(' ')) <= room);
   if (table !== undefined) blocks.push(tableBlock(table));
-  if (firstLink !== undefined) blocks.push(mrkdwnContextBlock(strings.askedFirst(firstLink)));
+  const first = firstLink === undefined ? '' : strings.askedFirst(firstLink);
+  if (first !== '') blocks.push(mrkdwnContextBlock(first));
   const chosen = strings.chosenOptions(choices, files);
   if (chosen !== '') blocks.push(contextLineBlock(shortenShown(chosen, 900)));
   const who = label === undefined ? `<@${person}> ` : '';
-  return { text: who + truncateBytes(`${name} ${asks} ${question || quote}`.trim(), 3_500), blocks };
+  const said = [`${name} ${asks} ${question}`, quote, chosen].map((line) => line.trim());
+  const text = truncateBytes(said.filter((line) => line !== '').join('\n'), 3_500);
+  return { text: `${who}${text}\n${first}`.trim(), blocks };
 }
 
 /** A text as people quote one. */

@@ -10,6 +10,8 @@ import { postJobNotice } from '../../relay/runtime/unknown-outcome.ts';
 import {
   buttonElement,
   contextLineBlock,
+  messageOfBlocks,
+  namedButton,
   type RenderedMessage,
   sectionBlock,
 } from '../../render/blocks/slack-blocks.ts';
@@ -84,9 +86,9 @@ export function welcomes(deps: RelayDeps, runDue: () => void) {
     const prompts = (await promptsToTry(deps, { workspace, channel: WHOLE_WORKSPACE })).slice(0, MAX_TRIED);
     const tries = prompts.map(({ title, line }) => ({
       ...sectionBlock(neutralizePings(`${title}\n${line}`)),
-      accessory: buttonElement('ask_agent', promptValue(title), strings.labels.tryPrompt),
+      accessory: namedButton(buttonElement('ask_agent', promptValue(title), strings.labels.tryPrompt), title),
     }));
-    return { text: direct, blocks: [sectionBlock(direct), ...tries, contextLineBlock(directSent)] };
+    return messageOfBlocks([sectionBlock(direct), ...tries, contextLineBlock(directSent)]);
   }
 
   /**

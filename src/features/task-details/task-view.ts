@@ -11,6 +11,7 @@ import {
   dangerButton,
   linkButton,
   mrkdwnContextBlock,
+  namedButton,
   sectionBlock,
 } from '../../render/blocks/slack-blocks.ts';
 import { formatState, plainTitle, type TaskSummary, taskFacts } from '../../render/blocks/task-lines.ts';
@@ -118,12 +119,14 @@ function fileBlock(file: TaskFile): ViewBlock {
   if (file.kind === 'gone') return plainSection(strings.tasks.fileNotFound);
   const name = displayedFileName(file.name);
   const about = `${name}\n${formatSize(file.sizeBytes)} · ${strings.tasks[file.kind]}`;
-  if (file.kind === 'input')
-    return { ...sectionBlock(about), accessory: buttonElement('task_file', file.id) };
+  if (file.kind === 'input') {
+    const sent = namedButton(buttonElement('task_file', file.id), name);
+    return { ...sectionBlock(about), accessory: sent };
+  }
   const url = safeWebUrl(file.url);
   if (url === undefined || url.length > MAX_BUTTON_URL_LENGTH)
     return plainSection(`${about} · ${strings.noLink}`);
-  return { ...sectionBlock(about), accessory: linkButton('open_result', url) };
+  return { ...sectionBlock(about), accessory: namedButton(linkButton('open_result', url), name) };
 }
 
 function reviewBlock(review: Review): ViewBlock {

@@ -1,4 +1,9 @@
-import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
+import {
+  messageOfBlocks,
+  mrkdwnContextBlock,
+  type RenderedMessage,
+  sectionBlock,
+} from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Message } from '../../store/schema.ts';
@@ -149,7 +154,7 @@ function isAddressedToBot({ bot }: WorkspaceClient, message: Message): boolean {
 async function closedNotice(deps: RelayDeps, workspace: string, sentence: string): Promise<RenderedMessage> {
   const where = await openPlaces(deps, workspace);
   const below = where === '' ? [] : [mrkdwnContextBlock(where)];
-  return { text: sentence, blocks: [sectionBlock(sentence), ...below] };
+  return messageOfBlocks([sectionBlock(sentence), ...below]);
 }
 
 /** Tells a person who writes to the bot where it does not answer, once in each place. Throws a StoreError or a SlackError. */

@@ -1,8 +1,8 @@
 import type * as types from '@slack/types';
-import { escapeMrkdwn, neutralizePings } from '../markdown/pings.ts';
+import { neutralizePings, restorePings, truncateBytes } from '../markdown/pings.ts';
 import { MAX_SHOWN_SIZE, shownSize } from '../markdown/shown-size.ts';
 import * as strings from '../strings/index.ts';
-import { shorten } from '../text-format.ts';
+import { shorten, shortenMiddle, toOneLine } from '../text-format.ts';
 
 /** The action id of a button. */
 export type ButtonId = keyof typeof strings.buttons;
@@ -19,8 +19,15 @@ export interface PlanBlock extends types.PlanBlock {
 
 export type SlackBlock = Exclude<types.KnownBlock, types.PlanBlock> | PlanBlock;
 
+/** UTF-8 bytes of a message's text, and of what its blocks say below an answer. */
+const MAX_TEXT_BYTES = 3_900;
+const MAX_LINES_BYTES = 1_000;
+
 export interface RenderedMessage {
-  /** For notifications and screen readers; mrkdwn, under 4,000 UTF-8 bytes (chat.update refuses more). */
+  /**
+   * All that notifications show, and that screen readers read (https://docs.slack.dev/reference/methods/chat.postMessage);
+   * mrkdwn, under 4,000 UTF-8 bytes (chat.update refuses more).
+   */
   text: string;
   blocks: SlackBlock[];
   /** The range of the answer that it shows, in characters; `reopened` if it starts inside a block. */
@@ -34,6 +41,9 @@ export interface RenderedMessage {
 /** The blocks that Slack has had since 2026. Where it refuses one, `simpler` is sent. */
 export const NEW_BLOCKS = ['plan', 'data_table'] as const;
 export type NewBlock = (typeof NEW_BLOCKS)[number];
+
+/** Characters of what a button says (https://docs.slack.dev/reference/block-kit/block-elements/button-element). */
+const MAX_BUTTON_LABEL = 75;
 
 const TEXT_FIELDS: ReadonlySet<string> = new Set(['text', 'title', 'caption']);
 
@@ -71,9 +81,40 @@ export function sectionBlock(text: string): types.SectionBlock {
 /** Longest text of a section (https://docs.slack.dev/reference/block-kit/blocks/section-block). */
 const MAX_SECTION_CHARACTERS = 3_000;
 
+/** A message of blocks, and of what they say as its text: of a long list the beginning. */
+export function messageOfBlocks(blocks: SlackBlock[]): RenderedMessage {
+  const lines = linesOf(blocks, MAX_TEXT_BYTES);
+  while (sizeOfLines(lines) > MAX_TEXT_BYTES) lines.pop();
+  return { text: lines.join('\n'), blocks };
+}
+
+/** The text of a message, and below it what blocks say: of many lines the last ones. */
+export function withLinesOf(text: string, blocks: readonly SlackBlock[]): string {
+  const lines = linesOf(blocks, MAX_LINES_BYTES);
+  while (sizeOfLines(lines) > MAX_LINES_BYTES) lines.shift();
+  return [text, ...lines].join('\n');
+}
+
+const sizeOfLines = (lines: readonly string[]) => Buffer.byteLength(lines.join('\n'));
+
+/** What sections, context lines and rich text (without quotations) say, as mrkdwn; plain texts leave room in `most` bytes. */
+function linesOf(blocks: readonly SlackBlock[], most: number): string[] {
+  const texts = blocks.flatMap((block) => {
+    if (block.type === 'section') return block.text ?? [];
+    if (block.type === 'context') return block.elements.flatMap((one) => ('text' in one ? one : []));
+    if (block.type !== 'rich_text') return [];
+    const pieces = block.elements.flatMap((one) => (one.type === 'rich_text_section' ? one.elements : []));
+    return plainText(pieces.map((piece) => ('text' in piece ? piece.text : '')).join(''));
+  });
+  const mrkdwn = texts.map(({ type, text }) =>
+    type === 'mrkdwn' ? text : truncateBytes(restorePings(text), 0.8 * most),
+  );
+  return mrkdwn.flatMap((text) => (text === '' ? [] : text.split('\n')));
+}
+
 /** A message of one sentence, in which names and other words of people are text, whatever they hold. */
 export function plainMessage(sentence: string): RenderedMessage {
-  return { text: escapeMrkdwn(sentence), blocks: [sectionBlock(shorten(sentence, MAX_SECTION_CHARACTERS))] };
+  return messageOfBlocks([sectionBlock(shorten(sentence, MAX_SECTION_CHARACTERS))]);
 }
 
 /** A section of mrkdwn; the caller escapes what is untrusted. */
@@ -115,6 +156,12 @@ export function menuElement(ids: readonly ButtonId[], value: string): types.Over
 /** A button that opens a web address, of at most 3,000 characters. */
 export function linkButton(id: ButtonId, url: string): types.Button {
   return { type: 'button', action_id: id, text: plainText(strings.buttons[id].label), url };
+}
+
+/** A button of a list, as screen readers tell it from those beside it: by its label and the name of what it is about. */
+export function namedButton(button: types.Button, name: string): types.Button {
+  const label = `${button.text.text}: ${neutralizePings(toOneLine(name))}`;
+  return { ...button, accessibility_label: shortenMiddle(label, MAX_BUTTON_LABEL) };
 }
 
 /** A button for what cannot be undone: Slack asks first, in a title of at most 100 characters, a text of 300 and answers of 30. */

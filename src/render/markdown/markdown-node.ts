@@ -62,6 +62,12 @@ export function hasDelimiterRow(text: string): boolean {
   return lines.some((line) => line.includes('|') && line.includes('-') && /^[\s|:>-]+$/.test(line));
 }
 
+/** The cells of a table's row as they are written, without the marks of a quotation before it. */
+export function cellsOf(row: string): string[] {
+  const cells = row.replace(/^[\s>]*\|?|(?<!\\)\|\s*$/g, '').split(/(?<!\\)\|/);
+  return cells.map((cell) => cell.trim());
+}
+
 /** Where the header of a table (its first row and the delimiter row) ends. */
 export function tableHeadEnd(text: string, table: MarkdownNode): number {
   return lineEnd(text, Math.min(lineEnd(text, table.start) + 1, text.length));

@@ -1,4 +1,5 @@
 import { graphemeStart, unescapeHtml } from '../text-format.ts';
+import { cellsOf, hasDelimiterRow } from './markdown-node.ts';
 import { isDisguisedLink, labelStarts, USER_PART } from './unsafe-links.ts';
 
 /**
@@ -71,10 +72,13 @@ export function pingCost(text: string, index: number): number {
   return /[<;t]/i.test(before) && /[!@#&\\\u2060]/.test(text.charAt(index)) ? 1 : 0;
 }
 
-/** UTF-8 bytes: chat.update refuses more than 4,000 (https://docs.slack.dev/reference/methods/chat.update), with a plan's line. */
-const MAX_TEXT_BYTES = 3_000;
+/** UTF-8 bytes: chat.update refuses more than 4,000 (https://docs.slack.dev/reference/methods/chat.update), with the lines around it. */
+const MAX_TEXT_BYTES = 2_600;
 
-/** Markdown as plain text for notifications and screen readers: escaped, without pings, of at most 3,000 UTF-8 bytes. */
+/**
+ * Markdown as plain text for notifications and screen readers: escaped, without pings, of at most 2,600 UTF-8 bytes. Semicolons
+ * separate the cells of a table.
+ */
 export function fallbackText(markdown: string): string {
   const readable = markdown
     .slice(0, MAX_TEXT_BYTES * 2)
@@ -96,15 +100,32 @@ export function fallbackText(markdown: string): string {
     // Words in italics: a species, a gene, a symbol.
     .replace(/(?<=^|[\s(,;:–—-])([*_])(\p{L}[\p{L}\p{N} .:-]{0,60})(?<! )\1(?![\p{L}\p{N}*_\\])/gmu, '$2')
     .replace(/`|(?<!(?<!\w)[A-Za-z]:\\\S{0,200})\\([*_~<>])/g, '$1')
-    .replace(/^\|?[ \t:|-]+\|[ \t:|-]*$\n?/gm, '')
-    .trim();
-  return truncateBytes(readable === '' ? '…' : unescapeHtml(readable), MAX_TEXT_BYTES);
+    .replace(/^[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$\n?/gm, '');
+  const text = withReadableRows(readable).trim();
+  return truncateBytes(text === '' ? '…' : unescapeHtml(text), MAX_TEXT_BYTES);
 }
 
-/** Escaped text of at most `most` UTF-8 bytes, without splitting a grapheme. */
+function withReadableRows(text: string): string {
+  const lines = text.split('\n');
+  let isTable = false;
+  let delimitersAt = -1;
+  const readable = lines.flatMap((line, at) => {
+    if (at === delimitersAt) return [];
+    if (!isTable && hasDelimiterRow(lines[at + 1] ?? '')) delimitersAt = at + 1;
+    isTable = line.includes('|') && (isTable || delimitersAt > at);
+    return isTable ? cellsOf(line).join('; ').replaceAll('\\|', '|') : line;
+  });
+  return readable.join('\n');
+}
+
+/** Escaped text of at most `most` UTF-8 bytes, without splitting a grapheme, or a word that is not very long. */
 export function truncateBytes(text: string, most: number): string {
   let shown = escapeMrkdwn(text.slice(0, most + 1));
-  for (let at = most; Buffer.byteLength(shown) > most; at = Math.floor(at * 0.95))
-    shown = `${escapeMrkdwn(text.slice(0, graphemeStart(text, at))).trimEnd()}…`;
+  for (let at = most; Buffer.byteLength(shown) > most; at = Math.floor(at * 0.95)) {
+    const start = text.slice(0, graphemeStart(text, at));
+    // A word of up to 200 characters goes whole: who reads this beside blocks takes half of one for another word.
+    const end = start.slice(-200).replace(/(?<=[^\p{L}\p{N}])[\p{L}\p{N}]+$/u, '');
+    shown = `${escapeMrkdwn(start.slice(0, -200) + end).trimEnd()}…`;
+  }
   return shown;
 }

@@ -4,15 +4,13 @@ import {
   type ButtonId,
   buttonElement,
   contextLineBlock,
+  messageOfBlocks,
   plainText,
   type RenderedMessage,
   sectionBlock,
+  withLinesOf,
 } from '../blocks/slack-blocks.ts';
-import { escapeMrkdwn, truncateBytes } from '../markdown/pings.ts';
 import * as strings from '../strings/index.ts';
-
-/** UTF-8 bytes of a text that Slack gave back: chat.update refuses 4,000. */
-const MAX_TEXT_BYTES = 3_900;
 
 /** How work that goes on after a turn's answer stands. */
 export type BackgroundState = keyof typeof strings.backgroundNotices;
@@ -22,21 +20,21 @@ export function backgroundNotice(turnId: string, state: BackgroundState): Render
   const text = strings.backgroundNotices[state];
   if (state === 'working') return noteWithButtons(text, ['stop'], turnId);
   const stopNow = () => actionsBlock([buttonElement('stop', turnId, strings.labels.stopNow)]);
-  return { text, blocks: [sectionBlock(text), ...(state === 'stopping' ? [stopNow()] : [])] };
+  return messageOfBlocks([sectionBlock(text), ...(state === 'stopping' ? [stopNow()] : [])]);
 }
 
 /** A notice that no longer has its buttons. */
 export function endedNotice(sentence: string): RenderedMessage {
-  return { text: escapeMrkdwn(sentence), blocks: [contextLineBlock(sentence)] };
+  return messageOfBlocks([contextLineBlock(sentence)]);
 }
 
 /** A sentence with buttons below it; `value` is the same for all: the id of the turn, or the ts of the message, that they are about. */
 export function noteWithButtons(text: string, buttons: readonly ButtonId[], value: string): RenderedMessage {
   const elements = buttons.map((id) => buttonElement(id, value));
-  return { text: escapeMrkdwn(text), blocks: [sectionBlock(text), actionsBlock(elements)] };
+  return messageOfBlocks([sectionBlock(text), actionsBlock(elements)]);
 }
 
-/** A message of ours as Slack gives it back: its blocks may be of other types than those that were sent. */
+/** A message of ours as Slack gives it back, its text escaped: its blocks may be of other types than those that were sent. */
 export interface ShownMessage {
   text: string;
   blocks: readonly { type: string; elements?: readonly object[] | undefined }[];
@@ -59,7 +57,10 @@ export function withButtonUsed({ text, blocks }: ShownMessage, sentence: string)
     contextLineBlock(sentence),
     ...(left.length === 0 ? [] : [{ ...block, elements: left }]),
   ];
-  return { text: truncateBytes(text, MAX_TEXT_BYTES), blocks: blocks.toSpliced(at, 1, ...replacements) };
+  return {
+    text: withLinesOf(text, [contextLineBlock(sentence)]),
+    blocks: blocks.toSpliced(at, 1, ...replacements),
+  };
 }
 
 function isUsedOnce(element: object): boolean {

@@ -6,6 +6,7 @@ import {
   buttonElement,
   contextLineBlock,
   fitsMessage,
+  messageOfBlocks,
   mrkdwnContextBlock,
   type RenderedMessage,
   type SlackBlock,
@@ -33,19 +34,16 @@ export function sourceListMessage(
 ): RenderedMessage | undefined {
   const { listed, last } = listedSources(blocks);
   if (listed.every(({ id }) => id === undefined)) return undefined;
-  if (known === undefined)
-    return { text: strings.sources, blocks: [listBlock(strings.sources, listed, last)] };
+  if (known === undefined) return messageOfBlocks([listBlock(strings.sources, listed, last)]);
   const { checks, buttonUse } = known;
-  const text = summaryOf(sourcesOf(blocks), checks);
-  const list = listBlock(`${strings.sources}\n${text}`, listed, last, ({ id }) =>
-    findingOf(id && checks[id], titleLength),
-  );
+  const heading = `${strings.sources}\n${summaryOf(sourcesOf(blocks), checks)}`;
+  const list = listBlock(heading, listed, last, ({ id }) => findingOf(id && checks[id], titleLength));
   const all: SlackBlock[] = [list, mrkdwnContextBlock(checkedWith(Object.values(checks)))];
   if (buttonUse !== undefined) all.push(contextLineBlock(buttonUse));
   else if (replacementRequest(checks) !== undefined)
     all.push(actionsBlock([buttonElement('replace_sources', turnId)]));
   if (titleLength > 0 && !fitsMessage(all)) return sourceListMessage(turnId, blocks, known, 0);
-  return { text, blocks: all };
+  return messageOfBlocks(all);
 }
 
 function findingOf(check: SourceCheck | undefined, titleLength: number): RichTextElement[] {

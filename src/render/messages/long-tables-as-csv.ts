@@ -1,6 +1,6 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
 import { csvFile, csvLine } from '../csv-line.ts';
-import { hasDelimiterRow, MAX_TABLE_COLUMNS, MAX_TABLE_ROWS } from '../markdown/markdown-node.ts';
+import { cellsOf, hasDelimiterRow, MAX_TABLE_COLUMNS, MAX_TABLE_ROWS } from '../markdown/markdown-node.ts';
 import { WORD_JOINER } from '../markdown/pings.ts';
 import { unicodeFormula } from '../markdown/unicode-math.ts';
 import { firstOfTable } from '../strings/index.ts';
@@ -113,11 +113,6 @@ function isRow(line: string): boolean {
 
 function isDelimiterRow(line: string, head: string): boolean {
   return /^ {0,3}\|?[ \t]*:?-+:?[ \t|:-]*$/.test(line) && cellsOf(line).length === cellsOf(head).length;
-}
-
-function cellsOf(row: string): string[] {
-  const inner = row.trim().replace(/^\||(?<!\\)\|$/g, '');
-  return inner.split(/(?<!\\)\|/).map((cell) => cell.trim());
 }
 
 /** The rows of a table as CSV, without the marks of its Markdown. */

@@ -6,9 +6,11 @@ import {
   contextLineBlock,
   fitsMessage,
   menuElement,
+  messageOfBlocks,
   type RenderedMessage,
   type SlackBlock,
   sectionBlock,
+  withLinesOf,
 } from '../blocks/slack-blocks.ts';
 import type { ParseCounter } from '../markdown/parse-markdown.ts';
 import { neutralizePings, truncateBytes } from '../markdown/pings.ts';
@@ -60,8 +62,8 @@ export interface DisplayedReply extends AnswerState {
 
 const MAX_NOTES_LENGTH = 2_500;
 const MAX_SENTENCE_LENGTH = 2_000;
-/** UTF-8 bytes of the line for a plan in its message's text. */
-const MAX_PLAN_TEXT = 800;
+/** UTF-8 bytes of the line above a message, in its text. */
+const MAX_HEADING_BYTES = 200;
 
 const FEEDBACK_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length']);
 
@@ -81,18 +83,19 @@ export function renderReply(
   const { askers = '', notes, isApart } = state;
   if (askers === '') return renderMessages(state, splitter);
   const [first, ...more] = renderMessages(state, splitter);
-  const headed = first && isApart !== true ? withHeading(first, contextLineBlock(askers)) : undefined;
+  const headed = first && isApart !== true ? withHeading(first, askers) : undefined;
   return headed ? [headed, ...more] : renderMessages({ ...state, notes: [askers, ...notes] }, splitter);
 }
 
 /** A message with a line above it; undefined if that does not fit. */
-function withHeading(message: RenderedMessage, line: SlackBlock): RenderedMessage | undefined {
-  const blocks = [line, ...message.blocks];
+function withHeading(message: RenderedMessage, line: string): RenderedMessage | undefined {
+  const blocks = [contextLineBlock(line), ...message.blocks];
   if (!fitsMessage(blocks)) return undefined;
   const { simpler } = message;
   const plain = simpler && withHeading(simpler.message, line);
   return {
     ...message,
+    text: `${truncateBytes(line, MAX_HEADING_BYTES)}\n${message.text}`,
     blocks,
     ...(simpler && { simpler: { ...simpler, message: plain ?? simpler.message } }),
   };
@@ -103,8 +106,8 @@ function renderMessages(state: DisplayedReply, splitter: AnswerSplitter): Render
   const { parts } = split;
   const below = blocksBelowAnswer(state, split);
   if (state.isApart === true)
-    return [...parts.map(messageOf), ...withPlan(state, messagesWith(state, [], below), split)];
-  const messages = messagesWith(state, parts, below);
+    return [...parts.map(messageOf), ...withPlan(state, messagesWith([], below), split)];
+  const messages = messagesWith(parts, below);
   if (ENDED_PHASES.has(state.phase)) {
     const sortable = withDataTables(state, messages, split, splitter.parsed);
     const { figures } = state;
@@ -115,20 +118,12 @@ function renderMessages(state: DisplayedReply, splitter: AnswerSplitter): Render
 }
 
 /** The parts with these blocks below the last one. */
-function messagesWith(
-  state: DisplayedReply,
-  parts: readonly AnswerPart[],
-  below: readonly SlackBlock[],
-): RenderedMessage[] {
+function messagesWith(parts: readonly AnswerPart[], below: readonly SlackBlock[]): RenderedMessage[] {
   const messages = parts.map(messageOf);
-  const line = truncateBytes(
-    sentenceOf(state) || doneLine(shownToolBlocks(state), state.elapsedMs, state.model),
-    3_900,
-  );
   const last = messages.at(-1);
-  const ended = last && { ...last, blocks: [...last.blocks, ...below] };
+  const ended = last && { ...last, text: withLinesOf(last.text, below), blocks: [...last.blocks, ...below] };
   if (ended && fitsMessage(ended.blocks)) messages[messages.length - 1] = ended;
-  else if (below.length > 0) messages.push({ text: line, blocks: [...below] });
+  else if (below.length > 0) messages.push(messageOfBlocks([...below]));
   return messages;
 }
 
@@ -146,8 +141,7 @@ function withPlan(state: DisplayedReply, messages: RenderedMessage[], split: Spl
   const part = state.isApart === true ? undefined : split.parts[0];
   const blocks = [plan, ...(part?.blocks ?? []), ...below];
   if (!fitsMessage(blocks)) return messages;
-  const text = `${truncateBytes(progressLine(shown, options), MAX_PLAN_TEXT)}\n${message.text}`;
-  return [{ ...message, text, blocks, simpler: { without: 'plan', message } }];
+  return [{ ...message, blocks, simpler: { without: 'plan', message } }];
 }
 
 /** The long tables of a finished answer, one in each message, in a form that people can sort, filter and page through. */

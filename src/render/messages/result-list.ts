@@ -6,14 +6,16 @@ import {
   contextLineBlock,
   linkButton,
   MAX_MESSAGE_BLOCKS,
+  messageOfBlocks,
   mrkdwnContextBlock,
+  namedButton,
   type RenderedMessage,
   type SlackBlock,
   sectionBlock,
 } from '../blocks/slack-blocks.ts';
 import { UNNAMED_FILE } from '../file-names.ts';
 import { fileType } from '../file-types.ts';
-import { neutralizePings, truncateBytes } from '../markdown/pings.ts';
+import { neutralizePings } from '../markdown/pings.ts';
 import { shownSize } from '../markdown/shown-size.ts';
 import * as strings from '../strings/index.ts';
 import { formatSize, shortenMiddle, toOneLine } from '../text-format.ts';
@@ -46,16 +48,16 @@ export function resultList(
   { turnId, isLater = false, isComplete = true }: { turnId: string; isLater?: boolean; isComplete?: boolean },
 ): RenderedMessage {
   const incomplete = isComplete ? [] : [strings.resultsIncomplete];
-  if (results.length === 0)
-    return { text: incomplete.join(''), blocks: incomplete.map((sentence) => sectionBlock(sentence)) };
-  const [first = { text: '', blocks: [] }, ...more] = resultPages(results, isLater);
+  if (results.length === 0) return messageOfBlocks(incomplete.map((sentence) => sectionBlock(sentence)));
+  const [first, ...more] = resultPages(results, isLater);
   const hint = more.length === 0 ? strings.linksHint(worksUntil(results), 'button') : strings.moreResultsHint;
   const ids = ['fresh_links', ...(results.length > 1 ? (['download_all'] as const) : [])] as const;
   const hints = mrkdwnContextBlock([...incomplete, hint].join('\n'));
-  return {
-    ...first,
-    blocks: [...first.blocks, hints, actionsBlock(ids.map((id) => buttonElement(id, turnId)))],
-  };
+  return messageOfBlocks([
+    ...(first?.blocks ?? []),
+    hints,
+    actionsBlock(ids.map((id) => buttonElement(id, turnId))),
+  ]);
 }
 
 /** All results with their links, as a modal; undefined if they need several messages, or links of a message. */
@@ -81,23 +83,19 @@ export function resultPages(results: readonly ListedResult[], isLater = false): 
     const to = from + page.length - 1;
     const heading = strings.resultsHeading(results.length, from, to, isLater);
     from = to + 1;
-    const names = page.map(({ result }) => displayedFileName(result.name)).join(', ');
-    return {
-      text: truncateBytes(`${heading}: ${names}`, 3_900),
-      blocks: [sectionBlock(heading), ...page.flatMap((entry) => entry.blocks)],
-    };
+    return messageOfBlocks([sectionBlock(heading), ...page.flatMap((entry) => entry.blocks)]);
   });
 }
 
 /** The list without its links, but with the button for fresh ones. */
-export function withoutLinks({ text, blocks }: RenderedMessage): RenderedMessage {
+export function withoutLinks({ blocks }: RenderedMessage): RenderedMessage {
   const kept = blocks.flatMap((block): SlackBlock[] => {
     if (block.type === 'markdown') return [];
     if (block.type !== 'section') return [block];
     const { accessory: _link, ...section } = block;
     return [section];
   });
-  return { text, blocks: [...kept, contextLineBlock(strings.linksRefused)] };
+  return messageOfBlocks([...kept, contextLineBlock(strings.linksRefused)]);
 }
 
 /** Puts as many results in a message as fit with its heading, hint and button. */
@@ -124,7 +122,7 @@ function resultBlocks(result: ListedResult): SlackBlock[] {
   const section = (more: string) => sectionBlock(`${name}\n${about}${more}`);
   if (url === undefined) return [section(` · ${strings.noLink}`)];
   if (url.length <= MAX_BUTTON_URL_LENGTH)
-    return [{ ...section(''), accessory: linkButton('open_result', url) }];
+    return [{ ...section(''), accessory: namedButton(linkButton('open_result', url), name) }];
   if (url.length > MAX_MARKDOWN_URL_LENGTH) return [section(` · ${strings.linkTooLong}`)];
   return [section(''), { type: 'markdown', text: `[${strings.buttons.open_result.label}](<${url}>)` }];
 }

@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { hasDelimiterRow } from '../markdown/markdown-node.ts';
+import { cellsOf, hasDelimiterRow } from '../markdown/markdown-node.ts';
 
 /** Characters of an answer that are searched for tables; its messages show about as many by default. */
 const MAX_ANSWER_LENGTH = 100_000;
@@ -14,10 +14,7 @@ export function tableRowsIn(answer: string): string[][][] {
   const pieces = answer.slice(0, MAX_ANSWER_LENGTH).split(/\n(?!.*\|)/);
   return pieces.filter(hasDelimiterRow).map((piece) => {
     const rows = piece.split('\n').filter((line) => line.includes('|'));
-    return rows.map((row) => {
-      const cells = row.replace(/^[\s>]*\|?|(?<!\\)\|\s*$/g, '').split(/(?<!\\)\|/);
-      return cells.map((cell) => cell.replaceAll('\\|', '|'));
-    });
+    return rows.map((row) => cellsOf(row).map((cell) => cell.replaceAll('\\|', '|')));
   });
 }
 

@@ -1,5 +1,6 @@
 import type { MarkdownBlock } from '@slack/types';
-import { lineStart } from '../markdown/markdown-node.ts';
+import { figureOf } from '../markdown/figures.ts';
+import { hasDelimiterRow, lineStart } from '../markdown/markdown-node.ts';
 import { isParsedEnough, type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { fallbackText, neutralizePings } from '../markdown/pings.ts';
 import * as strings from '../strings/index.ts';
@@ -243,11 +244,15 @@ function makePart(made: Segment[], source: [number, number], closed: boolean): A
   const mark = made.some(isVisible) ? [] : [{ text: `${EMPTY_PART_MARK}\n`, source: '' }];
   const segments = mergeSegments([...mark, ...made]);
   const safe = segments.map(({ text, source }) => ({ text: neutralizePings(text), source }));
-  const own = segments.filter(({ source }) => source !== '').map(({ text: shown }) => shown);
+  // Read aloud are figures by their label and, of what only reopens a construct, the names of a table's columns.
+  const read = segments.map(({ text, source }) => {
+    if (source === '') return hasDelimiterRow(text) ? text : '';
+    return figureOf(source)?.label || text;
+  });
   const text = safe.map((segment) => segment.text).join('');
   return {
     blocks: [{ type: 'markdown', text }],
-    text: fallbackText(own.join('')),
+    text: fallbackText(read.join('')),
     source,
     isClosed: closed,
     segments: safe,

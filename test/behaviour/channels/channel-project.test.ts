@@ -140,7 +140,7 @@ describe('the project of a channel', () => {
         [...(scene.slack.channel(id).messages.values() ?? [])].some(({ text }) => text === sentence),
       );
     await told(other, projectUsed('ada', true));
-    await told(home, projectUsed('ada', false));
+    await told(home, `${projectUsed('ada', false)}\n<#${other.id}>`);
     const posts = [...scene.slack.channel(home.id).messages.values()];
     expect(JSON.stringify(posts.map(({ blocks }) => blocks))).toContain(`<#${other.id}>`);
   });

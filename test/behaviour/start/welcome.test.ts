@@ -77,6 +77,11 @@ describe('the welcome', () => {
     const titles = strings.prompts.list.map(({ title }) => title);
     expect(titles.filter((title) => said(dm)[0]?.includes(title))).toEqual(titles.slice(0, 3));
     const ts = slack.messages(dm).at(-1)?.ts ?? '';
+    const greeting = slack.messages(dm).at(-1);
+    for (const title of titles.slice(0, 3)) {
+      expect(greeting?.text).toContain(title);
+      expect(JSON.stringify(greeting?.blocks)).toContain(`"accessibility_label":"Try it: ${title}"`);
+    }
     const [second] = strings.prompts.list.slice(1);
     await slack.click({ person, channel: dm, ts, actionId: 'ask_agent', value: `prompt/${second?.title}` });
     await scene.until('the form has it', () =>

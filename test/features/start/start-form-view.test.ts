@@ -107,6 +107,15 @@ describe('the form that starts a task', () => {
     expect(strings.chosenOptions(choices, ['a\nfile'])).toBe('Model a model · skill a skill · with a file');
   });
 
+  test('has the message that it is about in its text, below the question', () => {
+    const about = { person: 'U1', quote: 'Lane 4 is *empty*.', choices: {}, files: [] };
+    expect(questionPost({ ...about, question: 'Why?' }).text).toBe('<@U1> asks: Why?\nLane 4 is *empty*.');
+    const firstLink = 'https://lab.slack.com/archives/C1/p1';
+    expect(questionPost({ ...about, question: '', firstLink }).text).toBe(
+      `<@U1> asks about this message:\nLane 4 is *empty*.\n${strings.askedFirst(firstLink)}`,
+    );
+  });
+
   test('fits Slack, whatever its content', () => {
     const text = fc.oneof(
       fc.string({ unit: anyCharacter, maxLength: 40 }),
@@ -154,7 +163,9 @@ describe('the post that starts a thread', () => {
     expect(text).toContain('is *this* ');
     expect(text).toContain('Model Max · no other model · skill summary · plan first · with a.csv, b c.csv');
     expect(text).not.toContain('<!channel>');
-    expect(post.text).toMatch(/^<@U1> asks: is \*this\* .*&amp; that\?$/);
+    expect(post.text).toMatch(
+      /^<@U1> asks: is \*this\* .*&amp; that\?\nModel Max · .* with a\.csv, b c\.csv$/,
+    );
     expect(post.text).not.toContain('<!channel>');
   });
 

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { readMentions } from '../../../src/relay/reading/listening.ts';
 import { fileNamesOf, parseMessage } from '../../../src/relay/reading/message-parser.ts';
 import { readableText } from '../../../src/relay/reading/message-to-markdown.ts';
+import { renderReply } from '../../../src/render/messages/reply-message.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { bot, names, richText, section } from '../../support/message-builders.ts';
 
 const read = (raw: object) => readableText(parseMessage(raw), names, bot);
@@ -11,6 +13,25 @@ const mrkdwn = (text: string) => ({ type: 'mrkdwn', text });
 const plain = (text: string) => ({ type: 'plain_text', text });
 const option = (text: string, more: object = {}) => ({ text: plain(text), value: 'secret', ...more });
 const rich = (words: string) => richText(section(words)).blocks[0];
+
+test('a long answer of the bot, which people forward, is read once, with what stands below it', () => {
+  const rows = Array.from(
+    { length: 150 },
+    (_, at) => `Row ${at}: immunoprecipitation${at}immunofluorescence`,
+  );
+  const [message] = renderReply({
+    turnId: '01a1fbfe-6e3a-7000-83e3-5e284a624414',
+    phase: 'failed',
+    sentence: strings.agentFailed('disk full'),
+    notes: ['“a.csv” was left out.'],
+    blocks: [{ kind: 'text', text: rows.join('\n\n') }],
+    elapsedMs: 65_000,
+    maxMessages: 12,
+  });
+  const shown = readBlocks(...(message?.blocks ?? []));
+  expect(read({ text: message?.text, blocks: message?.blocks })).toBe(shown);
+  expect(shown).toContain(strings.agentFailed('disk full'));
+});
 
 describe('a control in a message shows', () => {
   const [dose, sex] = [option('10 mg/kg'), option('females', { description: plain('n = 6') })];

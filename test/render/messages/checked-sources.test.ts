@@ -262,7 +262,8 @@ describe('the list of sources', () => {
     expect(message && fitsMessage(message.blocks)).toBe(true);
     checkBlocks(message?.blocks, 'message');
     expect(visibleText({ text: '', blocks: message?.blocks ?? [] })).toContain(strings.sourcesInSteps(5));
-    expect(message?.text).toBe('25 sources: 20 retracted (2010), 5 not checked');
+    expect(message?.text).toMatch(/^Sources\n25 sources: 20 retracted \(2010\), 5 not checked\n1\. 10\./);
+    expect(Buffer.byteLength(message?.text ?? '')).toBeLessThan(4_000);
     expect(JSON.stringify(message?.blocks)).toContain('https://doi.org/10.1/%3C%23%3F%3E');
   });
 
@@ -298,7 +299,10 @@ describe('the list of sources', () => {
       'doi:10.1234/abc2': check({ state: 'superseded' }),
     };
     const message = sourceListMessage('t1', both, { checks: states, buttonUse: undefined });
-    expect(message?.text).toBe('2 sources: 2 newer versions');
+    expect(message?.text.split('\n').slice(1, 3)).toEqual([
+      '2 sources: 2 newer versions',
+      '1. 10.1234/abc1 ↑ newer version',
+    ]);
   });
 
   test('offers no second request once somebody has made one', () => {

@@ -75,6 +75,11 @@ describe('a figure of a finished answer', () => {
     expect(JSON.stringify(message?.simpler?.message.blocks)).toContain('Figure: a.png, below');
   });
 
+  test('is in the text of its message by its label, wherever the picture is, or by its name', () => {
+    const [message] = shown('![The *lost* one](d_1.png), ![A plot](a 1.png) and ![](c.png)', placed).messages;
+    expect(message?.text.split('\n')[0]).toBe('The lost one, A plot and Figure: c.png, below');
+  });
+
   test('is told by its path, decoded', () => {
     expect(shown('![A](sandbox:/mnt/data/a%20b.png) `![B](b.png)` ![C](https://c.org/c.png)').paths).toEqual([
       '/mnt/data/a b.png',

@@ -39,7 +39,7 @@ function shown(blocks: ContentBlock[], more: Partial<DisplayedReply> = {}) {
 }
 
 describe('the plan of a run', () => {
-  test('stands above the growing text, with a line in the text, and replaces the progress line', () => {
+  test('stands above the growing text, and replaces the progress line, which stays in the text', () => {
     const blocks = [...finishedCalls(1), call('9', 'BRCA1'), { kind: 'text' as const, text: 'So far: 12.' }];
     const { first, plan } = shown(blocks);
     expect(first?.blocks.map(({ type }) => type)).toEqual(['plan', 'markdown', 'actions']);
@@ -50,7 +50,7 @@ describe('the plan of a run', () => {
         { task_id: 'step-2', title: 'Search web: BRCA1', status: 'in_progress' },
       ],
     });
-    expect(first?.text).toBe('The agent is working on it… · 1 min · 1 step done\nSo far: 12.');
+    expect(first?.text).toBe('So far: 12.\nThe agent is working on it… · 1 min · 1 step done');
     expect(shown([call('1', 'a'), call('2', 'b & c')]).first?.text).toContain(
       'Search web: b &amp; c · 1 min',
     );

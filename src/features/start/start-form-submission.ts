@@ -20,7 +20,12 @@ import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import { isEmptyMessage } from '../../relay/sending/empty-message.ts';
 import { inviteMe } from '../../relay/tasks/task-summaries.ts';
 import { type Modal, noticeModal } from '../../render/blocks/modal.ts';
-import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
+import {
+  messageOfBlocks,
+  mrkdwnContextBlock,
+  type RenderedMessage,
+  sectionBlock,
+} from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten, toSpacedLine } from '../../render/text-format.ts';
 import type { MessageContent, SlackTs, TaskChoices, TaskStart, Turn } from '../../store/schema.ts';
@@ -47,8 +52,8 @@ export interface StartFormSubmission extends WorkspaceActor, StartFormMetadata {
   values: StartFormValues;
 }
 
-/** What the form shows next: an error message, or another view. It closes without one. */
-export type StartFormAnswer = string | Modal | undefined;
+/** What the form shows next: an error message, perhaps below a field of its own, or another view. It closes without one. */
+export type StartFormAnswer = string | { field: 'prompt' | 'question'; sentence: string } | Modal | undefined;
 
 export type StartSubmissions = ReturnType<typeof startSubmissions>;
 
@@ -59,7 +64,10 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
       const metadata = parseStartFormMetadata(form.metadata);
       const { workspace, person, firstInput } = form;
       const answer = await submit({ ...metadata, workspace, person, values: formValues(form) });
-      return typeof answer === 'string' ? { errors: { [firstInput]: answer } } : answer && { view: answer };
+      if (typeof answer === 'string') return { errors: { [firstInput]: answer } };
+      if (answer === undefined || 'type' in answer) return answer && { view: answer };
+      const { field, sentence } = answer;
+      return { errors: { [form.input(field) === undefined ? firstInput : field]: sentence } };
     },
   };
 
@@ -85,22 +93,23 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
       (await startRefusal(asker, openedThere, start)) ?? (use && (await controlRefusal(deps, use)));
     if (refusal !== undefined) return refusal;
     const values = await withPrompt(submission, channel);
-    if (values === undefined) return strings.startForm.promptGone;
+    const { promptGone, choicesFixed, empty, archived } = strings.startForm;
+    if (values === undefined) return { field: 'prompt', sentence: promptGone };
     const source = start?.source_content ?? null;
     const written = messageOfForm(values, source, settings.supportedTaskOptions);
     const asked = source && flagsOf(source, workspace.bot.userId, settings.supportedTaskOptions);
     const content =
       values.isTaskStarted === true ? withChoicesOfTask(written, asked?.choices ?? {}) : written;
-    if (content === undefined) return strings.startForm.choicesFixed;
-    if (isEmptyMessage(content, workspace.bot.userId)) return strings.startForm.empty;
+    if (content === undefined) return { field: 'question', sentence: choicesFixed };
+    if (isEmptyMessage(content, workspace.bot.userId)) return { field: 'question', sentence: empty };
     const typed = values.question === undefined ? '' : content.text;
     const misspelt = misspeltFlag(typed, settings.supportedTaskOptions);
-    if (misspelt !== undefined) return strings.unknownFlag(misspelt);
+    if (misspelt !== undefined) return { field: 'question', sentence: strings.unknownFlag(misspelt) };
     const leftMs = ANSWER_TIMEOUT_MS - (performance.now() - startedAt);
     // If Slack does not say in time whether the bot can post there, the post itself will find out.
     const known = workspace.people.botPlaceIn(channel, leftMs).catch(() => undefined);
     const place = await within(leftMs, known, undefined);
-    if (place === 'archived') return strings.startForm.archived;
+    if (place === 'archived') return archived;
     if (place === 'outside') return inviteMe(workspace);
     const { id } = submission;
     const question = { workspace: workspace.id, id, user_id: person, channel, content };
@@ -173,7 +182,9 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
   ) {
     const values = { channel, question, choices: {}, files: [] };
     const form = { id: uuidOf(triggerId, COMMANDS), channel, from: channel };
-    const answer = await submit({ workspace, person, ...form, values });
+    const submitted = await submit({ workspace, person, ...form, values });
+    const isAboutField = typeof submitted === 'object' && 'field' in submitted;
+    const answer = isAboutField ? submitted.sentence : submitted;
     const isClosed = typeof answer === 'string' && (await certainClosingAt(deps, { workspace, channel }));
     return commandAnswer(answer, question, isClosed ? await openPlaces(deps, workspace) : '');
   }
@@ -182,14 +193,18 @@ export function startSubmissions(deps: RelayDeps, runDue: () => void) {
 }
 
 /** What `/agent <question>` answers; a refused question is given back. `where` says in mrkdwn where else to ask, or ''. */
-export function commandAnswer(answer: StartFormAnswer, question: string, where = ''): RenderedMessage {
+export function commandAnswer(
+  answer: string | Modal | undefined,
+  question: string,
+  where = '',
+): RenderedMessage {
   if (typeof answer === 'string') {
     const said = [sectionBlock(answer), ...(where === '' ? [] : [mrkdwnContextBlock(where)])];
     const given = [quotation(shorten(question, MAX_RETURNED))];
-    return { text: answer, blocks: [...said, { type: 'rich_text', elements: given }] };
+    return messageOfBlocks([...said, { type: 'rich_text', elements: given }]);
   }
-  const text = strings.command.asked;
-  return { text, blocks: [sectionBlock(text), mrkdwnContextBlock(strings.command.otherWords)] };
+  const { asked, otherWords } = strings.command;
+  return messageOfBlocks([sectionBlock(asked), mrkdwnContextBlock(otherWords)]);
 }
 
 /** What a form holds; undefined for fields that it did not have. */

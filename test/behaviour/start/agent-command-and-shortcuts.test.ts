@@ -234,6 +234,21 @@ describe.concurrent('the start form', () => {
     expect(start).toEqual({ project_id, title: 'what is usual here?', model: 'fast' });
   });
 
+  test('says what is wrong with the question beside it, though it asks for the channel first', async () => {
+    const { channel, person } = starting.personInChannel();
+    await starting.command(person, channel, 'new');
+    await starting.form(person);
+    const refused = await starting.send(person, { question: '--modle fast what is beside it?' });
+    const question = strings.unknownFlag({ typed: 'modle', meant: 'model' });
+    expect(refused.body).toEqual({ response_action: 'errors', errors: { question } });
+    const empty = await starting.send(person, { question: '--model fast' });
+    expect(empty.body).toEqual({
+      response_action: 'errors',
+      errors: { question: strings.startForm.empty },
+    });
+    expect(starting.posts(channel, 'what is beside it?')).toEqual([]);
+  });
+
   test('opens with the words after /agent new in it', async () => {
     const { channel, person } = starting.personInChannel();
     await starting.command(person, channel, ' New  compare the plates ');

@@ -228,7 +228,7 @@ describe.concurrent('a choice of skill or model that the service does not know',
     await starting.press(person, channel, root, 'choose_again');
     await starting.form(person);
     const refused = await starting.send(person, { question: '--model fast what is kept?', skill: 'summary' });
-    expect(JSON.stringify(refused.body)).toContain(startForm.choicesFixed);
+    expect(refused.body).toEqual({ response_action: 'errors', errors: { question: startForm.choicesFixed } });
     await starting.send(person, { question: 'what is kept now?', skill: 'summary' });
     await scene.until('it is answered', () => scene.shown(channel, root).includes('All is said.'));
     expect(scene.shown(channel, root)).toContain('“Kept” · model Max · skill summary');

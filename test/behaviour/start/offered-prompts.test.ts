@@ -55,6 +55,18 @@ describe.concurrent('prompts', () => {
     );
   });
 
+  test('that are no longer offered are named beside the list of prompts', async () => {
+    const { person, channel } = await promptedPlace();
+    await slack.command({ person, channel, command: '/agent', text: 'new' });
+    await scene.until('the form is there', () => starting.modalText(person).includes('Check a plate'));
+    await scene.sandbox.bot.store.settings.set(slack.team.id, channel.id, person.id, { prompts: null });
+    const filled = { ...starting.filled(person), prompt: 'Check a plate', question: 'Plate 8' };
+    const refused = await slack.submitView(person, filled);
+    const errors = { prompt: strings.startForm.promptGone };
+    expect(refused.body).toEqual({ response_action: 'errors', errors });
+    await slack.closeView(person);
+  });
+
   test('may run a skill, with a question typed beside them', async () => {
     const { person, channel } = starting.personInChannel();
     await slack.command({ person, channel, command: '/agent', text: 'new' });

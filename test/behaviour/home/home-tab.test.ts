@@ -162,7 +162,7 @@ describe('the Home tab', () => {
     await openHome(scene.ada, "Choose a channel that you're in");
     await press(scene.ada, 'home_channel', channel.id);
     await seen(scene.ada, `<@${scene.ada.id}>`);
-    expect(shown(scene.ada).split('What only members see')).toHaveLength(3);
+    expect(shown(scene.ada).split('"Details: What only members see"')).toHaveLength(3);
 
     await openHome(scene.grace, "Choose a channel that you're in");
     await press(scene.grace, 'home_channel', channel.id);
@@ -340,7 +340,7 @@ describe('the Home tab', () => {
     await press(person, 'home_channel', channel.id);
     await scene.until(
       'both lists are there',
-      () => shown(person).split(`Task number ${count - 1}.`).length === 3,
+      () => shown(person).split(`Details: Task number ${count - 1}.`).length === 3,
     );
     expect(slack.home(person)?.blocks.length).toBeLessThanOrEqual(100);
     if (count === 1) return;

@@ -1,4 +1,4 @@
-import { WORD_JOINER } from '../../src/render/markdown/pings.ts';
+import { restorePings } from '../../src/render/markdown/pings.ts';
 import { type AnswerPart, AnswerSplitter } from '../../src/render/splitting/answer-splitter.ts';
 
 /** Splits a whole text at once. */
@@ -6,16 +6,11 @@ export function splitAnswer(text: string, options: { final: boolean } = { final:
   return new AnswerSplitter().parts(text, options);
 }
 
-/** The text without what neutralizes pings in it. */
-export function withoutJoiners(text: string): string {
-  return text.replaceAll(WORD_JOINER, '');
-}
-
 /** The characters of the answer that the parts show, also those that they show in another way. */
 export function displayedText(parts: readonly AnswerPart[]): string {
   const segments = parts.flatMap((part) => part.segments);
   for (const { text, source } of segments)
-    if (withoutJoiners(text) !== withoutJoiners(source) && source !== '' && !IN_OTHER_WAYS.test(source))
+    if (restorePings(text) !== source && source !== '' && !IN_OTHER_WAYS.test(source))
       throw new Error(`shown otherwise than written: ${source}`);
   return segments.map(({ source }) => source).join('');
 }

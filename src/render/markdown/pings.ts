@@ -8,7 +8,7 @@ import { isDisguisedLink, labelStarts, USER_PART } from './unsafe-links.ts';
  * `<https://one.example|two.example>` as a link whose text hides its target, as `[https://two.example](https://one.example)`
  * does, and links `https://two.example@one.example`, whose user people may read as its host.
  * A WORD JOINER (U+2060, no width, no line break) goes after the `<`, the `@`, the `]` or the first letter of such an address.
- * Word joiners that are already there are part of the pattern: `neutralizePings` adds exactly one.
+ * Word joiners that are already there are part of the pattern, so `neutralizePings` adds exactly one and `restorePings` removes exactly one.
  */
 export const WORD_JOINER = '\u2060';
 const OPEN = '(?:<|&lt;?|&#0*60;|&#x0*3c;)';
@@ -31,15 +31,23 @@ const PING_PATTERN = new RegExp(
 
 /** The text with a word joiner in everything that Slack could read as a mention or as a disguised link. */
 export function neutralizePings(text: string): string {
+  return replacePings(text, (ping) => ping + WORD_JOINER);
+}
+
+/** The inverse of `neutralizePings`. */
+export function restorePings(text: string): string {
+  return replacePings(text, (ping) => (ping.endsWith(WORD_JOINER) ? ping.slice(0, -1) : ping));
+}
+
+function replacePings(text: string, change: (ping: string) => string): string {
   const hasUser = userFinder(text);
   let labels: Map<number, number> | undefined;
   return text.replace(PING_PATTERN, (all: string, url?: string, angled?: string, plain?: string, at = 0) => {
-    const neutral = all + WORD_JOINER;
-    if (/^w/i.test(all)) return hasUser(at) ? neutral : all;
+    if (/^w/i.test(all)) return hasUser(at) ? change(all) : all;
     const target = angled ?? plain;
-    if (target === undefined) return url ?? neutral;
+    if (target === undefined) return url ?? change(all);
     labels ??= labelStarts(text);
-    return isDisguisedLink(text.slice(labels.get(at) ?? at, Math.max(0, at - 1)), target) ? neutral : all;
+    return isDisguisedLink(text.slice(labels.get(at) ?? at, Math.max(0, at - 1)), target) ? change(all) : all;
   });
 }
 

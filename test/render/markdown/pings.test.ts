@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { neutralizePings, pingCost, WORD_JOINER } from '../../../src/render/markdown/pings.ts';
-import { withoutJoiners } from '../../support/answer-parts.ts';
+import { neutralizePings, pingCost, restorePings, WORD_JOINER } from '../../../src/render/markdown/pings.ts';
 import { withinMs } from '../../support/busy-machine.ts';
 
 const pings = [
@@ -66,9 +65,9 @@ function timeOf(text: string): number {
 }
 
 describe('pings', () => {
-  test.each(pings)('%s from the agent pings nobody, and reads the same', (ping) => {
+  test.each(pings)('%s from the agent pings nobody, and can be restored', (ping) => {
     expect(neutralizePings(`see ${ping} now`)).not.toMatch(dangerous);
-    expect(withoutJoiners(neutralizePings(`see ${ping} now`))).toBe(`see ${ping} now`);
+    expect(restorePings(neutralizePings(`see ${ping} now`))).toBe(`see ${ping} now`);
   });
 
   test.each(disguisedLinks)('%s shows its true target', (link) => {
@@ -105,7 +104,7 @@ describe('pings', () => {
     },
   );
 
-  test('in any text are neutralised, and nothing but word joiners is added', () => {
+  test('in any text are neutralised, and the text can be restored', () => {
     const text = fc
       .array(
         fc.oneof(
@@ -117,7 +116,7 @@ describe('pings', () => {
     fc.assert(
       fc.property(text, (all) => {
         expect(neutralizePings(all)).not.toMatch(dangerous);
-        expect(withoutJoiners(neutralizePings(all))).toBe(withoutJoiners(all));
+        expect(restorePings(neutralizePings(all))).toBe(all);
         const room = all
           .split('')
           .map((_, index) => pingCost(all, index))

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
 import { plainMessage, type RenderedMessage } from '../../../src/render/blocks/slack-blocks.ts';
+import { restorePings } from '../../../src/render/markdown/pings.ts';
 import { reviewMessages } from '../../../src/render/messages/review-message.ts';
 import * as strings from '../../../src/render/strings/index.ts';
-import { withoutJoiners } from '../../support/answer-parts.ts';
 
 const findings = (text: string) => [{ kind: 'text' as const, text }];
 
@@ -15,7 +15,7 @@ function shown(messages: readonly RenderedMessage[]): string {
     expect(Buffer.byteLength(text)).toBeLessThan(4_000);
   }
   const blocks = messages.flatMap((message) => message.blocks);
-  return withoutJoiners(blocks.map((block) => (block.type === 'markdown' ? block.text : '')).join(''));
+  return restorePings(blocks.map((block) => (block.type === 'markdown' ? block.text : '')).join(''));
 }
 
 describe('a review', () => {

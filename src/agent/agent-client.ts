@@ -114,7 +114,7 @@ export class AgentClient {
     await this.#connections.destroy();
   }
 
-  /** Creates a project. Never retried: after outcome `unknown` there may be a project that nobody can find. */
+  /** Creates a project. After outcome `unknown` there may be a project that nobody can find. */
   async createProject(
     { title, description }: { readonly title: string; readonly description?: string | undefined },
     options: GuardedCallOptions = {},
@@ -125,20 +125,18 @@ export class AgentClient {
   /** Changes only the given fields; '' clears one. */
   async updateProject(
     project_id: string,
-    {
-      title,
-      description,
-    }: { readonly title?: string | undefined; readonly description?: string | undefined },
+    fields: { readonly title?: string | undefined; readonly description?: string | undefined },
     options: AgentCallOptions = {},
   ): Promise<void> {
+    const { title, description } = fields;
     const details = { ids: { project_id }, body: { title, description }, ...options };
     await this.#http.call('PUT', PROJECT_PATH, schemas.doneSchema, details);
   }
 
-  /** A project with its texts. No call only reads one: this changes none of its fields, but its time of change. */
-  async readProject(project_id: string, options: AgentCallOptions = {}): Promise<schemas.Project> {
+  /** A project, if the service answers with it. No call only reads one: this changes nothing but its time of change. */
+  async readProject(project_id: string, options: AgentCallOptions = {}): Promise<schemas.Project | null> {
     const details = { ids: { project_id }, body: {}, ...options };
-    return await this.#http.call('PUT', PROJECT_PATH, schemas.projectSchema, details);
+    return await this.#http.call('PUT', PROJECT_PATH, schemas.readProjectSchema, details);
   }
 
   /** Throws AgentNotFoundError if the service does not know the project. Reading it would change it: its tasks are listed. */
@@ -146,7 +144,7 @@ export class AgentClient {
     await this.listTasks(projectId, { limit: 1, signal });
   }
 
-  /** Starts a task. Never retried: after outcome `unknown`, look for the task in the project's list. */
+  /** Starts a task. After outcome `unknown`, look for the task in the project's list. */
   async startTask(task: NewTask, options: GuardedCallOptions = {}): Promise<schemas.Task> {
     const body = newTaskBody(task, this.serviceOptions);
     return await this.#create(TASKS_PATH, schemas.taskSchema, body, options);
@@ -286,7 +284,7 @@ export class AgentClient {
     );
   }
 
-  /** Starts an upload; `uploadFile` does the whole upload. Never retried. */
+  /** Starts an upload; `uploadFile` does the whole upload. */
   async startUpload(file: NewFile, options: GuardedCallOptions = {}): Promise<StartedUpload> {
     const body = newFileBody(file, this.serviceOptions);
     return await this.#create(FILES_PATH, startedUploadSchema(this.serviceOptions), body, options);

@@ -14,7 +14,7 @@ export const DEFAULT_TIMEOUTS = {
   connectMs: 10_000,
   /** One attempt of an ordinary call; some services take a minute. */
   requestMs: 70_000,
-  /** A call that creates a project, a task or a file, which is never retried. */
+  /** A call that creates a project, a task or a file. */
   createMs: 120_000,
   /** One attempt of List results, which may collect files first. */
   resultsMs: 120_000,

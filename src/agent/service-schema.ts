@@ -187,6 +187,9 @@ export type ResultFile = z.output<typeof resultFileSchema>;
 /** The response to a change, a cancel or a deletion, which may be empty. A page of a gateway is none. */
 export const doneSchema = z.looseObject({}).nullable();
 
+/** The response to a change of nothing; null if it names no project. */
+export const readProjectSchema = projectSchema.or(doneSchema.transform(() => null));
+
 export const partUrlsSchema = z
   .looseObject({ part_urls: z.record(z.string(), optionalText(MAX_LINK_LENGTH)) })
   .transform(({ part_urls }) => {

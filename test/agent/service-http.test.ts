@@ -43,10 +43,11 @@ describe('a call that may be repeated', () => {
       await client.cancelMessage('t1', 'm1');
       await client.deleteTask('t1');
       await client.updateProject('p', { title: 'P' });
+      expect(await client.readProject('p')).toBeNull();
     }
     expect(await failure(client.getTask('t1'))).toMatchObject({ code: 'not_understood' });
-    expect(await failure(client.readProject('p'))).toMatchObject({ code: 'not_understood' });
     answer = (response) => response.end('<html>Back soon.</html>');
+    expect(await failure(client.readProject('p'))).toMatchObject({ code: 'not_understood' });
     expect(await failure(client.deleteTask('t1'))).toMatchObject({ code: 'not_understood' });
     const renamed = client.updateProject('p', { title: 'P' });
     expect(await failure(renamed)).toMatchObject({ code: 'not_understood' });

@@ -75,7 +75,7 @@ export async function projectFields(deps: RelayDeps, actor: ChannelActor) {
 async function readProject(deps: RelayDeps, workspace: string, id: string): Promise<Project | undefined> {
   try {
     const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
-    return await deps.agent(deps.accountOf(workspace)).readProject(id, { signal });
+    return (await deps.agent(deps.accountOf(workspace)).readProject(id, { signal })) ?? undefined;
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
     deps.log.info({ err: error, project: id }, 'could not read a project');

@@ -14,9 +14,11 @@ export function fileName(file: Partial<SlackFile>): string {
 export function slackFileName({ name, title }: Partial<SlackFile>): string | undefined {
   if (!name || !title) return name || title || undefined;
   const [stem, ending] = nameParts(name);
+  const last = ending.slice(ending.lastIndexOf('.'));
   const words = wordsIn(title);
-  if (words === '' || words === wordsIn(name) || words === wordsIn(stem)) return name;
-  return title.toLowerCase().endsWith(ending.toLowerCase()) ? title : `${title}${ending}`;
+  const own = [name, stem, name.slice(0, name.length - last.length)].map(wordsIn);
+  if (words === '' || own.includes(words)) return name;
+  return title.toLowerCase().endsWith(last.toLowerCase()) ? title : `${title}${ending}`;
 }
 
 /** Letters and digits alone: Slack's own titles may differ from names in other characters. */

@@ -112,7 +112,9 @@ async function placeFigures(
     result !== undefined &&
     FIGURE.test(fileType(result.name, result.mimeType)) &&
     Boolean(result.downloadUrl && result.sizeBytes && result.sizeBytes <= maxInlineBytes);
-  const named = new Map(paths.map((path) => [path, fileNamed(path, own) ?? fileNamed(path, all)]));
+  // Of several that were made under one name, the newest.
+  const newest = all.toSorted((a, b) => Number(b.createdAt ?? 0) - Number(a.createdAt ?? 0));
+  const named = new Map(paths.map((path) => [path, fileNamed(path, own) ?? fileNamed(path, newest)]));
   const pictures = [...new Set(named.values())].filter(isFigure).slice(0, MAX_FIGURES);
   const files = pictures.map((result) => toFileToShare(context, result, `figure:${result.id}`));
   const shared = await new ThreadFiles(context, context.turn, { hidden: true }).share(files);
@@ -220,7 +222,7 @@ export function toListedResult(
 
 const PICTURE = /^image\/(?:png|jpeg|gif|webp)\b/;
 const TABLE = /^text\/(?:csv|tab-separated-values)\b/;
-/** Most texts and tables of a turn that are read to see whether they are tables, and whether the answer shows them. */
+/** Most texts of a turn that are read to see whether they are tables, and most tables to see whether the answer shows them. */
 const MAX_READ = 8;
 
 /**
@@ -240,9 +242,12 @@ async function chooseShown(
   const tables = ofType(TABLE);
   const texts = ofType(/^text\/plain\b/).filter(({ name }) => /\.txt$/i.test(name));
   const answerTables = tables.length + texts.length === 0 ? [] : tablesIn(answer);
-  // What an answer shows whole is small.
-  const bySize = [...tables, ...texts].filter(hasSize).toSorted((a, b) => a.sizeBytes - b.sizeBytes);
-  const candidates = bySize.slice(0, MAX_READ);
+  // What an answer shows whole is small. Empty files are not read.
+  const smallest = (files: readonly ResultFile[]) => {
+    const read = files.filter(hasSize).filter(({ sizeBytes }) => sizeBytes > 0);
+    return read.toSorted((a, b) => a.sizeBytes - b.sizeBytes).slice(0, MAX_READ);
+  };
+  const candidates = [...smallest(tables), ...smallest(texts)];
   for (const result of [...pictures, ...tables, ...texts]) {
     const isPicture = pictures.includes(result);
     const maxBytes = isPicture ? maxInlineBytes : Math.min(maxTableBytes, maxInlineBytes);

@@ -14,14 +14,14 @@ import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import { type Lease, sleepWithLease, throwIfInterrupted } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 
-/** How long the call that creates a project may take (ms): two minutes, and a little more. */
-const CREATE_CALL_MS = 130_000;
+/** How long a creation may take (ms): after conflicts, its last call of two minutes begins up to 90 s later. */
+const CREATE_CALL_MS = 220_000;
 const CREATE_POLL_MS = 250;
 
 /**
  * The channel's project, created if it has none. Of two threads that need it at once, one creates it and the
  * other waits. The service cannot list projects, so after a creation with an unknown outcome the log names
- * the possible orphan, and another project is created. Throws TurnEnded if the account may create none.
+ * the possible orphan, and another project is created. Throws TurnEnded if it rejects a new one.
  */
 async function ensureChannelProject({ deps, workspace, lease }: ThreadWork, thread: Thread, turnId: string) {
   const { store, log } = deps;
@@ -145,8 +145,8 @@ async function hasOtherName(
 ): Promise<boolean> {
   // A project is read by an update that changes nothing, which some services reject.
   const isRejected = (error: unknown) => error instanceof AgentRejectedError;
-  const read = await agent.readProject(project, { signal }).catch(valueIf(undefined, isRejected));
-  return read !== undefined && read.title !== '' && !given.includes(read.title);
+  const read = await agent.readProject(project, { signal }).catch(valueIf(null, isRejected));
+  return read !== null && read.title !== '' && !given.includes(read.title);
 }
 
 /** Gives a channel's project the channel's name and purpose, unless people turned that off or named it. */

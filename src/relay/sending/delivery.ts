@@ -29,17 +29,19 @@ export async function lastMessageId(agent: AgentClient, taskId: string): Promise
 
 /**
  * What a send's error means: a TurnEnded if the task is closed or the skill unknown; else the error itself. `busyAtRest`:
- * how long the service has called the task busy although it does not run; for too long, it is closed.
+ * how long the service has called the task busy although it does not run; for too long, it is closed. That is
+ * sooner after **Try again**, when the thread `mayLeave` it.
  */
 export async function refusalOf(
   error: unknown,
   { agent, taskId, deps, row }: Delivery,
-  busyAtRest: FailingTime,
+  { busyAtRest, mayLeave }: { busyAtRest: Pick<FailingTime, 'count'>; mayLeave: boolean },
 ): Promise<unknown> {
   if (isBusy(error)) {
     const { status } = await agent.getTask(taskId);
     const restsMs = await busyAtRest.count(() => status !== 'running');
-    const isClosed = status === 'failed' || status === 'cancelled' || restsMs >= deps.settings.badThingMs;
+    const mostMs = deps.settings[mayLeave ? 'refusalMs' : 'badThingMs'];
+    const isClosed = status === 'failed' || status === 'cancelled' || restsMs >= mostMs;
     // A busy task becomes free again.
     if (!isClosed) return error;
     return new TurnEnded('refused', strings.taskClosed, { cause: error, isTaskClosed: true });

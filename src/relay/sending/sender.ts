@@ -68,7 +68,7 @@ export class Sender {
   /** What the thread has left in this process, each once: a contradictory service causes no loop. */
   readonly #left = new Set<'task' | 'project'>();
   readonly #failingFiles = new Map<string, FilePatience>();
-  readonly #busyAtRest = new FailingTime();
+  #busyAtRest = new FailingTime();
 
   constructor(work: SendingTurn, known: Known) {
     this.#work = work;
@@ -281,7 +281,8 @@ export class Sender {
     } catch (thrown) {
       this.#isStale = true;
       // This may ask the service; if that fails, its error stands in for `thrown`.
-      const error = await refusalOf(thrown, task, this.#busyAtRest);
+      const mayLeave = this.#message?.resends_turn_id != null && !this.#left.has('task');
+      const error = await refusalOf(thrown, task, { busyAtRest: this.#busyAtRest, mayLeave });
       const isTaskClosed = error instanceof TurnEnded && error.more.isTaskClosed === true;
       if (isTaskClosed && (await this.#leaveTask(taskId))) throw new Interruption('send_again');
       throw error;
@@ -323,10 +324,9 @@ export class Sender {
     return this.#work.withRetry(async () => {
       const thread = await this.#threadUnderAccount();
       if (thread.task_id !== null) return this.#leaveTask(thread.task_id);
-      if (this.#left.has('project')) return false;
-      if (!(await forgetMissingProject(this.#work.deps, thread))) return false;
-      this.#left.add('project');
-      return true;
+      const isGone = !this.#left.has('project') && (await forgetMissingProject(this.#work.deps, thread));
+      if (isGone) this.#left.add('project');
+      return isGone;
     });
   }
 
@@ -336,15 +336,15 @@ export class Sender {
     if (triedAgain === null || this.#left.has('task')) return false;
     await this.#work.row.leaveTask(taskId);
     this.#left.add('task');
+    this.#busyAtRest = new FailingTime();
     this.#work.deps.log.info({ turn: this.#turn.id, left: taskId }, 'the thread continues in another task');
     return true;
   }
 
   /** The thread under its workspace's current account. Throws TurnEnded if its task is another account's. */
   async #threadUnderAccount(): Promise<Thread> {
-    const { deps } = this.#work;
-    const thread = this.#thread ?? (await deps.store.threads.getOrThrow(this.#turn));
-    this.#thread = await ensureCurrentAccount(deps, thread, this.#turn);
+    const thread = this.#thread ?? (await this.#work.deps.store.threads.getOrThrow(this.#turn));
+    this.#thread = await ensureCurrentAccount(this.#work.deps, thread, this.#turn);
     return this.#thread;
   }
 }

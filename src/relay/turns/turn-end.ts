@@ -79,7 +79,7 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   if (fate === 'changed') return void (await context.withRetry(() => requeueMessage(deps, turn, reply)));
   // Whoever deleted it expects no reply.
   if (fate === 'withdrawn') await context.withRetry(() => reply.remove());
-  // An answer to nothing but files or a mention comes at once; whoever deleted the message expects none.
+  // Who sent only files or a mention has asked nothing; whoever deleted the message expects no answer.
   if (unsendable === undefined && end.sentence !== null)
     await tellAskerOfEnd(context, end.outcome, false).catch(valueIf(undefined, isPostGivenUp));
   await closeTurn(context, fate === 'withdrawn' ? fate : end.outcome);

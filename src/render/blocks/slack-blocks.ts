@@ -19,8 +19,8 @@ export interface PlanBlock extends types.PlanBlock {
 
 export type SlackBlock = Exclude<types.KnownBlock, types.PlanBlock> | PlanBlock;
 
-/** UTF-8 bytes of a message's text, and of what its blocks say below an answer. */
-const MAX_TEXT_BYTES = 3_900;
+/** UTF-8 bytes of a message's text, with room for a line above or below it, and of what its blocks say below an answer. */
+const MAX_TEXT_BYTES = 3_700;
 const MAX_LINES_BYTES = 1_000;
 
 export interface RenderedMessage {
@@ -81,10 +81,10 @@ export function sectionBlock(text: string): types.SectionBlock {
 /** Longest text of a section (https://docs.slack.dev/reference/block-kit/blocks/section-block). */
 const MAX_SECTION_CHARACTERS = 3_000;
 
-/** A message of blocks, and of what they say as its text: of a long list the beginning. */
-export function messageOfBlocks(blocks: SlackBlock[]): RenderedMessage {
+/** A message of blocks, and of what they say as its text: of a long list the beginning, or with `shift` the end. */
+export function messageOfBlocks(blocks: SlackBlock[], shortenBy: 'pop' | 'shift' = 'pop'): RenderedMessage {
   const lines = linesOf(blocks, MAX_TEXT_BYTES);
-  while (sizeOfLines(lines) > MAX_TEXT_BYTES) lines.pop();
+  while (sizeOfLines(lines) > MAX_TEXT_BYTES) lines[shortenBy]();
   return { text: lines.join('\n'), blocks };
 }
 

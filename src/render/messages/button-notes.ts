@@ -5,6 +5,7 @@ import {
   buttonElement,
   contextLineBlock,
   messageOfBlocks,
+  mrkdwnContextBlock,
   plainText,
   type RenderedMessage,
   sectionBlock,
@@ -57,8 +58,10 @@ export function withButtonUsed({ text, blocks }: ShownMessage, sentence: string)
     contextLineBlock(sentence),
     ...(left.length === 0 ? [] : [{ ...block, elements: left }]),
   ];
+  // Slack makes links of addresses in it, so it may be longer than what was sent.
+  const whole = messageOfBlocks([mrkdwnContextBlock(text)]);
   return {
-    text: withLinesOf(text, [contextLineBlock(sentence)]),
+    text: withLinesOf(whole.text, [contextLineBlock(sentence)]),
     blocks: blocks.toSpliced(at, 1, ...replacements),
   };
 }

@@ -123,7 +123,7 @@ function messagesWith(parts: readonly AnswerPart[], below: readonly SlackBlock[]
   const last = messages.at(-1);
   const ended = last && { ...last, text: withLinesOf(last.text, below), blocks: [...last.blocks, ...below] };
   if (ended && fitsMessage(ended.blocks)) messages[messages.length - 1] = ended;
-  else if (below.length > 0) messages.push(messageOfBlocks([...below]));
+  else if (below.length > 0) messages.push(messageOfBlocks([...below], 'shift'));
   return messages;
 }
 

@@ -118,10 +118,10 @@ function findSources(blocks: readonly ContentBlock[]): Source[] {
 
 /** What a publisher's address of an article has before and behind its DOI. Others may hold what only looks like one. */
 const ARTICLE =
-  /^[^/]+\/(?:doi|content)\/(?:(?:abs|full|e?pdf|pdfplus|book|epub)\/)?10\.\d{4,9}\/[^/]+(?:\/(?:full|pdf|abstract))?$/;
+  /^(?:[^/]+|cochranelibrary\.com\/\w+)\/(?:doi|content)\/(?:(?:abs|full|e?pdf|pdfplus|book|epub)\/)?10\.\d{4,9}\/[^/]+(?:\/(?:full|pdf|abstract))?$/;
 /** The same of Springer, BMC, PLOS and Frontiers; and sites all of whose works have a DOI. */
 const KNOWN_ARTICLE =
-  /^(?:arxiv\.org|(?:nature|cochranelibrary)\.com)\/|\/(?:articles?|book|chapter)\/10\.(?:1007|1186|1371|3389)\/[^/]+(?:\/full)?$/;
+  /^(?:arxiv\.org|nature\.com)\/|\/(?:articles?|book|chapter)\/10\.(?:1007|1186|1371|3389)\/[^/]+(?:\/full)?$/;
 
 /** The id by which registries may be asked about a page: its PMID, or the DOI that it is named by or that its address gives. */
 function sourceId(page: string, label: string): SourceId | undefined {

@@ -161,6 +161,17 @@ describe("a project that follows its channel's name", () => {
     expect(projectOf(deaf, channel)?.title).toBe('after-the-gap');
   });
 
+  test.concurrent('takes the name where the service answers nothing', async ({ onTestFinished }) => {
+    const terse = await openAppScene({}, onTestFinished);
+    const channel = terse.channel('old-name');
+    await terse.finished(channel, terse.ask(channel, 'hello'));
+    terse.agent.behaviour.misbehaviour = (call) =>
+      call === 'PUT /projects/{project_id}' ? { kind: 'body', body: '' } : undefined;
+    terse.slack.rename(channel, 'new-name');
+    await terse.until('the project has the name', () => projectOf(terse, channel));
+    expect(projectOf(terse, channel)?.title).toBe('new-name');
+  });
+
   test.concurrent('takes a name whose update a restart interrupted', async ({ onTestFinished }) => {
     const faults = new Faults();
     const slow = await openAppScene({ agent: { faults } }, onTestFinished);

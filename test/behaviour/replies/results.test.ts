@@ -122,6 +122,12 @@ describe.concurrent('the results of a turn', () => {
     expect(own.agent.calls.filter(({ name }) => name === 'GET download')).toHaveLength(12);
   });
 
+  test('that are many small texts keep no table from being compared with those of the answer', async () => {
+    const { channel, root } = await asked(scene, 'shown 1, notes 8');
+    expect(scene.shown(channel, root)).toMatch(new RegExp(`shown.csv\n.* · ${strings.resultInAnswer}`));
+    expect(shares(scene, channel, root)).toEqual([]);
+  });
+
   test('are shown by what their names say they are, and texts with tabs like tables', async () => {
     const { channel, root } = await asked(scene, 'announced 1');
     await scene.until('the upload is there', () => shares(scene, channel, root).length > 0);

@@ -16,6 +16,8 @@ test.each([
   ['reads.fastq.gz', 'KO_rep1.FASTQ.gz', 'KO_rep1.FASTQ.gz'],
   ['reads.fastq.gz', 'KO_rep1', 'KO_rep1.fastq.gz'],
   ['tool.exe', 'table.csv', 'table.csv.exe'],
+  ['counts.v2.csv', 'counts v2', 'counts.v2.csv'],
+  ['counts.v2.csv', 'Counts for Ada.csv', 'Counts for Ada.csv'],
   ['image.png', ' ', 'image.png'],
   ['image.png', null, 'image.png'],
   [null, 'Notes', 'Notes'],

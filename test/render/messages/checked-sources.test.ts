@@ -101,6 +101,10 @@ describe('a source', () => {
     ['https://files.acme.bio/release/10.2023/our-secret-plan.pdf', undefined],
     ['https://wiki.acme.bio/articles/10.2024/our-secret-plan', undefined],
     ['https://www.nature.com/subjects/our-secret-plan', undefined],
+    // Pages of a review other than itself, and CENTRAL, whose records have no DOI.
+    ['https://www.cochranelibrary.com/cdsr/doi/10.1002/14651858.CD001871.pub4/information', undefined],
+    ['https://www.cochranelibrary.com/cdsr/doi/10.1002/14651858.CD001871.pub4/full/es', undefined],
+    ['https://www.cochranelibrary.com/central/doi/10.1002/central/CN-01234567/full', undefined],
   ])('%s is known to registries as %s', (text, id) => {
     expect(idsIn(`See ${text}.`)).toEqual([id]);
   });

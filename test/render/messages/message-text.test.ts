@@ -47,6 +47,16 @@ describe('the text of a reply, for screen readers and notifications,', () => {
     expect(textOf('', {})).toBe(`${strings.emptyAnswer}\nTook 1 min`);
   });
 
+  test('says the sentence in place of an answer, however long its notes are', () => {
+    const notes = Array.from({ length: 30 }, (_, at) => `${at} ${'a'.repeat(200)}`);
+    for (const length of [1_400, 1_500]) {
+      const sentence = 'b'.repeat(length);
+      const text = textOf('', { phase: 'failed', notes, sentence, askers: 'c '.repeat(200) });
+      expect(Buffer.byteLength(text)).toBeLessThan(4_000);
+      expect(text).toContain(sentence);
+    }
+  });
+
   test('begins with those whom it answers, if several ask', () => {
     const askers = strings.inAnswerTo(['ada', 'grace & co']);
     expect(textOf('Yes.', { askers })).toBe('Replying to ada and grace &amp; co\nYes.\nTook 1 min');
@@ -118,6 +128,9 @@ describe('the text of any other message', () => {
     const { blocks } = noteWithButtons('p &lt; 0.05', ['retry'], turnId);
     const used = withButtonUsed({ text: 'p &lt; 0.05 &amp; <@U1>', blocks }, 'Tried again by R&D.');
     expect(used?.text).toBe('p &lt; 0.05 &amp; <@U1>\nTried again by R&amp;D.');
+    const long = withButtonUsed({ text: '<http://a.example/1|a.example/1>\n'.repeat(150), blocks }, 'Used.');
+    expect(long?.text).toMatch(/^<http:.*>\n+Used\.$/s);
+    expect(Buffer.byteLength(long?.text ?? '')).toBeLessThan(4_000);
   });
 });
 

@@ -53,8 +53,8 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
   const mayPass = status === 429 || isPassing;
   const pauseMs = parseRetryAfter(response.header('retry-after'), response.header('date'));
   const location = response.header('location') ?? '';
-  // It may be the place of what was created. A gateway's page for a sign-in is mostly elsewhere.
-  const isOwnPlace = URL.parse(location, response.url.href)?.origin === response.url.origin;
+  // It may be the place of what was created, also by http behind a gateway. A page for a sign-in is mostly elsewhere.
+  const isOwnPlace = URL.parse(location, response.url.href)?.host === response.url.host;
   const details = (sentence: string): AgentErrorDetails => ({
     ...responseDetails(context, response, outcomeOf(status, isOwnPlace)),
     creates: status >= 400 || isOwnPlace ? context.creates : undefined,

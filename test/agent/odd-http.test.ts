@@ -284,9 +284,9 @@ test('nothing is created where a gateway asks for a sign-in instead', async () =
 
 test('what is created may be where a redirect of the service leads', async () => {
   for (const status of [302, 303])
-    for (const place of ['/v1/projects/p', 'p', 'own']) {
+    for (const place of ['/v1/projects/p', 'p', 'http://own/p', 'https://own/p']) {
       await using server = await localServer((_, response) => {
-        const location = place === 'own' ? `${server.origin}/v1/projects/p` : place;
+        const location = place.replace('//own/', `//${new URL(server.origin).host}/v1/projects/`);
         response.writeHead(status, { location }).end();
       });
       const client = clientOf(server.origin);

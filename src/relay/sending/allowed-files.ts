@@ -117,15 +117,16 @@ export type FilePatience = ReturnType<typeof filePatience>;
  */
 export function filePatience({ refusalMs, badThingMs }: RelayLimits, workspace: WorkspaceClient) {
   const failing = new FailingTime();
+  let busy = new FailingTime();
   const doubt = new RefusalDoubt({ refusalMs: refusalMs / 2, badThingMs: badThingMs / 2 });
   return async (error: unknown, agent: AgentClient, projectId: string): Promise<FileReason | undefined> => {
+    // A busy service has answered: all of the time counts, up to another failure, as in an outage.
+    if (isBusy(error)) return (await busy.count(() => true)) < badThingMs / 2 ? undefined : 'service_failed';
+    busy = new FailingTime();
     if (error instanceof FileUnavailableError) {
       const failedMs = await failing.count((at) => workspace.wasThereAfter(at));
       return failedMs < badThingMs ? undefined : 'broken_off';
     }
-    // A busy service has answered: all of the time counts.
-    if (isBusy(error))
-      return (await failing.count(() => true)) < badThingMs / 2 ? undefined : 'service_failed';
     if (!(error instanceof AgentError) || !DOUBTED.has(error.code)) return undefined;
     const isOfFile = error.code === 'not_understood' || (await projectExists(agent, projectId));
     if (!isOfFile) return undefined;

@@ -1,4 +1,4 @@
-import { AgentNotFoundError } from '../../agent/errors.ts';
+import { AgentNotFoundError, isBusy } from '../../agent/errors.ts';
 import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Thread, Turn } from '../../store/schema.ts';
@@ -284,6 +284,7 @@ export class Sender {
       const mayLeave = this.#message?.resends_turn_id != null && !this.#left.has('task');
       const error = await refusalOf(thrown, task, { busyAtRest: this.#busyAtRest, mayLeave });
       const isTaskClosed = error instanceof TurnEnded && error.more.isTaskClosed === true;
+      if (isTaskClosed || !isBusy(thrown)) this.#busyAtRest = new FailingTime(); // An outage does not count.
       if (isTaskClosed && (await this.#leaveTask(taskId))) throw new Interruption('send_again');
       throw error;
     }
@@ -336,7 +337,6 @@ export class Sender {
     if (triedAgain === null || this.#left.has('task')) return false;
     await this.#work.row.leaveTask(taskId);
     this.#left.add('task');
-    this.#busyAtRest = new FailingTime();
     this.#work.deps.log.info({ turn: this.#turn.id, left: taskId }, 'the thread continues in another task');
     return true;
   }

@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest';
-import { isTypeAllowed, reasonNotAllowed } from '../../../src/relay/sending/allowed-files.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { AgentClient } from '../../../src/agent/agent-client.ts';
+import { AgentError } from '../../../src/agent/errors.ts';
+import { RELAY_LIMITS } from '../../../src/limits.ts';
+import type { WorkspaceClient } from '../../../src/relay/runtime/deps.ts';
+import { filePatience, isTypeAllowed, reasonNotAllowed } from '../../../src/relay/sending/allowed-files.ts';
 
 test.each([
   [['.csv'], [], true],
@@ -42,4 +46,19 @@ test('a file that makes its message too large is not sent', () => {
   const file = { name: 'a.csv', mime: 'text/csv', sizeBytes: 50 };
   expect(reasonNotAllowed(file, 51, limits)).toBe('message_full');
   expect(reasonNotAllowed(file, 50, limits)).toBeUndefined();
+});
+
+test('a file that is busy is left out after five minutes, of which another failure in between counts none', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const [workspace, agent] = [{} as unknown as WorkspaceClient, {} as unknown as AgentClient];
+  const judge = filePatience(RELAY_LIMITS, workspace);
+  const after = (minutes: number, code: 'busy' | 'rate_limited') => {
+    vi.advanceTimersByTime(minutes * 60_000);
+    return judge(new AgentError(code, { sentence: 'Later.', outcome: 'refused' }), agent, 'p');
+  };
+  expect(await after(0, 'busy')).toBeUndefined();
+  expect(await after(1, 'rate_limited')).toBeUndefined();
+  expect(await after(60, 'busy')).toBeUndefined();
+  expect(await after(5, 'busy')).toBe('service_failed');
 });

@@ -22,6 +22,7 @@ const IDLE_WORKSPACES = [1, 1_000];
 const CHANNELS_PER_WORKSPACE = 10;
 /** Turns before the measurement: connections are open, statements prepared, and most of the code compiled. */
 const WARM_UP_TURNS = 100;
+const SHORT_WARM_UP_TURNS = 10;
 /** Turns under way at once when the most turns a second are measured, the workspaces that they are spread over, and how long. */
 const TURNS_AT_ONCE = 60;
 const BUSY_WORKSPACES = 40;
@@ -54,19 +55,20 @@ export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {
-      turns: { type: 'string', default: '50' },
+      turns: { type: 'string' },
       /** Of idling: what a bot does once a minute belongs to it. */
-      seconds: { type: 'string', default: '60' },
+      seconds: { type: 'string' },
       list: { type: 'boolean', default: false },
-      /** Only what one turn and an edit cost. */
+      /** Only what one turn and an edit cost, less exactly: a turn takes more than a second here. */
       short: { type: 'boolean', default: false },
     },
   });
+  const { list, short, turns = short ? '10' : '50', seconds = short ? '15' : '60' } = values;
   await using undo = new AsyncDisposableStack();
-  const bench = await DatabaseBench.start(undo, Number(values.seconds) * 1_000);
-  const cost = await bench.turnCost(Number(values.turns), values.list);
+  const bench = await DatabaseBench.start(undo, Number(seconds) * 1_000);
+  const cost = await bench.turnCost(Number(turns), { list, short });
   console.table(cost);
-  const whole = values.short ? {} : await bench.wholeCost();
+  const whole = short ? {} : await bench.wholeCost();
   console.log(JSON.stringify({ bench: 'database', ...cost, ...whole }));
 }
 
@@ -153,9 +155,9 @@ class DatabaseBench {
   }
 
   /** What a new thread's turn costs, and an edit of a live reply. */
-  async turnCost(turns: number, list: boolean) {
+  async turnCost(turns: number, { list, short: isShort }: { list: boolean; short: boolean }) {
     const own = this.#places.slice(0, CHANNELS_PER_WORKSPACE);
-    await this.#askInTurn(own, WARM_UP_TURNS);
+    await this.#askInTurn(own, isShort ? SHORT_WARM_UP_TURNS : WARM_UP_TURNS);
     const idle = await this.#measure(() => sleep(this.#idleMs));
     const idleMiB = Math.round((await residentBytes(this.#bots[0]?.pid ?? 0)) / 1_048_576);
     await this.#server.reset();
@@ -182,7 +184,7 @@ class DatabaseBench {
       walBytesPerTurn: round(perTurn.walBytes, 0),
       postgresCpuMsPerTurn: round(perTurn.postgresCpuMs, 1),
       botCpuMsPerTurn: round(perTurn.botCpuMs, 1),
-      botCpuRatio: await this.#botCpuRatio(own, idle),
+      botCpuRatio: isShort ? undefined : await this.#botCpuRatio(own, idle),
       statementsPerEdit: round((ownPerLongTurn - ownPerTurn) / (edits - 1), 1),
       connections: (await this.#server.totals()).connections,
     };

@@ -83,22 +83,19 @@ const MAX_SECTION_CHARACTERS = 3_000;
 
 /** A message of blocks, and of what they say as its text: of a long list the beginning, or with `shift` the end. */
 export function messageOfBlocks(blocks: SlackBlock[], shortenBy: 'pop' | 'shift' = 'pop'): RenderedMessage {
-  const lines = linesOf(blocks, MAX_TEXT_BYTES);
-  while (sizeOfLines(lines) > MAX_TEXT_BYTES) lines[shortenBy]();
-  return { text: lines.join('\n'), blocks };
+  return { text: linesOf(blocks, MAX_TEXT_BYTES, shortenBy).join('\n'), blocks };
 }
 
 /** The text of a message, and below it what blocks say: of many lines the last ones. */
 export function withLinesOf(text: string, blocks: readonly SlackBlock[]): string {
-  const lines = linesOf(blocks, MAX_LINES_BYTES);
-  while (sizeOfLines(lines) > MAX_LINES_BYTES) lines.shift();
-  return [text, ...lines].join('\n');
+  return [text, ...linesOf(blocks, MAX_LINES_BYTES, 'shift')].join('\n');
 }
 
-const sizeOfLines = (lines: readonly string[]) => Buffer.byteLength(lines.join('\n'));
-
-/** What sections, context lines and rich text (without quotations) say, as mrkdwn; plain texts leave room in `most` bytes. */
-function linesOf(blocks: readonly SlackBlock[], most: number): string[] {
+/**
+ * What sections, context lines and rich text (without quotations) say, as mrkdwn of at most `most` bytes: without the last
+ * lines (`pop`) or the first ones (`shift`) where it is more. Each plain text takes four fifths of that at most.
+ */
+function linesOf(blocks: readonly SlackBlock[], most: number, shortenBy: 'pop' | 'shift'): string[] {
   const texts = blocks.flatMap((block) => {
     if (block.type === 'section') return block.text ?? [];
     if (block.type === 'context') return block.elements.flatMap((one) => ('text' in one ? one : []));
@@ -109,7 +106,9 @@ function linesOf(blocks: readonly SlackBlock[], most: number): string[] {
   const mrkdwn = texts.map(({ type, text }) =>
     type === 'mrkdwn' ? text : truncateBytes(restorePings(text), 0.8 * most),
   );
-  return mrkdwn.flatMap((text) => (text === '' ? [] : text.split('\n')));
+  const lines = mrkdwn.flatMap((text) => (text === '' ? [] : text.split('\n')));
+  while (Buffer.byteLength(lines.join('\n')) > most) lines[shortenBy]();
+  return lines;
 }
 
 /** A message of one sentence, in which names and other words of people are text, whatever they hold. */

@@ -103,11 +103,11 @@ export class BotDatabase {
     );
   }
 
-  /** The number of unfinished messages, turns, reminders and checks of sources, without those of some channels. */
+  /** The number of unfinished messages, turns, reminders, checks of sources and places to read back, without those of some channels. */
   async unfinished(exceptChannels: readonly string[] = []): Promise<number> {
     const sql = `select (select count(*) from messages where state in ('waiting', 'sending') and channel <> all($1))
       + (select count(*) from turns where finished_at is null and channel <> all($1))
-      + (select count(*) from jobs where kind in ('reminder', 'source_check') and done_at is null and channel <> all($1)) as count`;
+      + (select count(*) from jobs where kind in ('reminder', 'source_check', 'backfill') and done_at is null and channel <> all($1)) as count`;
     const [row] = await this.#rows(z.object({ count: z.coerce.number() }), sql, [exceptChannels]);
     return row?.count ?? Number.NaN;
   }

@@ -85,7 +85,7 @@ export class Backfills extends Queries {
       ) as places
       where place <= ${quiet.most} or ${isUsed(channelsUsedMs)}
       on conflict (workspace, kind, channel, thread_ts, key) do update
-        set version = jobs.version + 1, due_at = excluded.due_at, tried_since = null,
+        set version = jobs.version + 1, due_at = least(jobs.due_at, excluded.due_at), tried_since = null,
           payload = jsonb_strip_nulls(jsonb_build_object('waiting', jobs.payload -> 'waiting')) || excluded.payload
             || jsonb_build_object(
               'roots', coalesce(jobs.payload -> 'roots', '[]') || coalesce(excluded.payload -> 'roots', '[]'),

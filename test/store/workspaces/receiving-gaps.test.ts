@@ -192,6 +192,15 @@ describe('a gap in receiving', () => {
     expect(read).toEqual(['C2 1700000002.000100', 'C2 itself', 'C1 1700000001.000100', 'C1 itself']);
   });
 
+  test('leaves in front what was to be read first, such as replies that overtook their mention', async () => {
+    await thread('C1', '1700000001.000100', 2 * minute);
+    await thread('C2', '1700000002.000100', minute);
+    const first = { workspace, channel: 'C1', thread_ts: '1700000001.000100' };
+    await store.backfills.addOrphanReplies(first, '1700000001.000200');
+    await store.backfills.addGap(workspace, gap(new Date()));
+    expect(await claim()).toMatchObject(first);
+  });
+
   test('queues a channel in place of the many threads that began there lately, and keeps which they are', async () => {
     const now = Math.floor(Date.now() / 1_000);
     const roots = [1, 2, 3, 4].map((ago) => `${now - ago * 600}.000100`);
@@ -253,6 +262,8 @@ describe('a gap in receiving', () => {
     if (place === undefined) throw new Error('there is one to read');
     await store.backfills.addGap(workspace, gap(new Date(since.getTime() + minute)));
     await store.jobs.done(place, false);
-    expect(await claim()).toMatchObject({ thread_ts: place.thread_ts, payload: place.payload });
+    const [channel, again] = [await claim(), await claim()];
+    expect(channel).toMatchObject({ thread_ts: CHANNEL_LEVEL });
+    expect(again).toMatchObject({ thread_ts: place.thread_ts, payload: place.payload });
   });
 });

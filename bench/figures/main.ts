@@ -11,7 +11,7 @@ import { RUNS, touchedRuns } from './runs.ts';
 const USAGE = 'npm run figures [-- [NAME ...] [--since COMMIT] [--list] [--write]]';
 const HELP = `Usage: ${USAGE}
 
-Measures every figure that the pages quote, or those of the named runs, one after another, for two hours in all. Prints each with
+Measures every figure that the pages quote, or those of the named runs, one after another, for some two and a half hours. Prints each with
 its bar, and last one line of JSON. The results are kept in bench/figures/results.json. Exit code 1: some figure falls short.
 
   --since COMMIT  only the runs that the files changed since this commit can touch

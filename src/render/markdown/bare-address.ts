@@ -2,7 +2,8 @@ import { DOI_ADDRESS, USER_PART } from './unsafe-links.ts';
 
 /*
  * Markdown ends a bare address only at a space or `<`. People and agents also end it at punctuation of other scripts, at the
- * `'s` of English, at a citation (`^1^`, `[1]`) and before a further address. Old DOIs hold `<`, `>` and `#`.
+ * `'s` of English, at a citation (`^1^`, `[1]`), at the quote or brace around it, as in JSON, BibTeX and HTML, and before a
+ * further address. Old DOIs hold `<`, `>` and `#`.
  */
 /** Punctuation that no address holds; among it are letters and digits, such as `々`, `〇` and `Ａ`. */
 export const PUNCTUATION =
@@ -14,7 +15,9 @@ const TITLE = new RegExp(TITLE_END, 'g');
 /** Before the next address of a list, which is not in the value of a query, nor in angle brackets. */
 export const NEXT_ADDRESS = '[,;](?=https?://)(?<![=<]https?://[^\\s<>"()]{0,1000})';
 const CITATION = '\\[(?=\\^?\\d{1,3}(?:[,–-]\\d{1,3})*$)|\\^(?=\\d[\\d,–-]*\\^)';
-const END = new RegExp(`[${PUNCTUATION}]|['’]s$|${NEXT_ADDRESS}|${CITATION}`, 'i');
+/** The end of what began before the address, not of a value in its query or of a template. */
+const AROUND = `(?<![=+(]|[=+(]"[^"]{0,300})"|'(?=[\\])},;:>])|(?<!\\{[^{}]{0,300})\\}`;
+const END = new RegExp(`[${PUNCTUATION}]|['’]s$|${NEXT_ADDRESS}|${CITATION}|${AROUND}`, 'i');
 const HOLDS_DOI = /^[^?#]*\/10\.\d{4,9}\//;
 const AFTER_DOI = `'s$|[,;](?=https?://)|[,;(](?=[a-z]{1,9}(?:$|=|[^!-~]))|\\^(?=\\{?\\d)|${CITATION}`;
 /** What those that hold a DOI end with. */
@@ -52,7 +55,7 @@ function endOf(address: string): number {
   const ends = DOI_ADDRESS.test(first) ? DOI_END : HOLDS_DOI.test(first) ? DOI_HOLDER_END : END;
   const at = [first.search(ends), to].find((place) => place >= 0) ?? -1;
   const end = at < 0 ? at : withoutTrailing(address.slice(0, at)).length;
-  return end <= 'https://'.length || UNUSUAL.test(address.slice(0, MAX_LENGTH)) ? address.length : end;
+  return end <= 'https://'.length || UNUSUAL.test(address.slice(0, end)) ? address.length : end;
 }
 
 /** An address without the marks that follow it in a sentence; brackets in it stay. */
@@ -62,12 +65,12 @@ function withoutTrailing(address: string): string {
   return mark === '' || isOpened ? address : withoutTrailing(address.slice(0, -mark.length));
 }
 
+const GOES_ON =
+  /^(?:[!"'*,.:;?_~)\\]*(?:[^\0-~\s]|'s|[,;][a-z]|(?<!~)~(?!~)|[[^(}]|<su[bp]>)|["'][^\s<\]]*[\w>{])/i;
+
 /** Whether another reader of Markdown would take what follows an address for its part. */
 export function goesOn(address: string, next: string): boolean {
-  return (
-    /^[!"'*,.:;?_~)\\]*(?:[^\0-~\s]|'s|[,;][a-z]|(?<!~)~(?!~)|[[^(]|<su[bp]>)/i.test(next) &&
-    !UNUSUAL.test(address)
-  );
+  return GOES_ON.test(next) && !UNUSUAL.test(address);
 }
 
 const UP_TO_MARK = '(?<![a-z])https?://[^\\s<>"`|]{1,200}/10\\.\\d{4,9}/[^\\s<>"`|]{1,200}';
@@ -83,7 +86,7 @@ export function withDoiMarks(text: string, shownAs: (mark: string) => string): s
 
 /** The most characters that may be added at `index` to end an address there, or to encode a mark of it. */
 export function addressEndCost(text: string, index: number): number {
-  if (!/[^\0-~]|[',;~[^(<>#]/.test(text.charAt(index)) || !/[!-~]/.test(text.charAt(index - 1))) return 0;
+  if (!/[^\0-~]|["',;~[^(<>#}]/.test(text.charAt(index)) || !/[!-~]/.test(text.charAt(index - 1))) return 0;
   const before = text.slice(Math.max(0, index - MAX_LENGTH), index);
   const at = before.lastIndexOf('://');
   return at < 0 || /\s/.test(before.slice(at)) ? 0 : '<>'.length;

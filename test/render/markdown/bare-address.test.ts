@@ -82,6 +82,10 @@ const WRITTEN: readonly (readonly [string, ...string[]])[] = [
     `See https://doi.org/10.1234/ab${mark}cd${mark}ef.`,
     `https://doi.org/10.1234/ab${mark}cd${mark}ef`,
   ]),
+  [`{"url":"${PAGE}","id":1} and {"url": "${PAGE}"}`, PAGE, PAGE],
+  [`@article{a, url = {${DOI}}, year = {2020}} and \\url{${PAGE}}`, DOI, PAGE],
+  [`src="${PAGE}/D"/> and x='${PAGE}',y`, `${PAGE}/D`, PAGE],
+  [`${PAGE}?q="BRCA1"+{id}`, `${PAGE}?q="BRCA1"+{id}`],
   [VIEWER, VIEWER],
   // An address that holds a DOI, or stands before one, may have letters of any script.
   [

@@ -5,12 +5,6 @@ import { FIGURE_COST, LOCAL_FIGURE } from './figures.ts';
 import { spanConstruct } from './literal-marks.ts';
 import { unicodeFormula } from './unicode-math.ts';
 
-const EXCLAMATION = 33;
-const DOLLAR = 36;
-const LESS_THAN = 60;
-const BACKSLASH = 92;
-const CARET = 94;
-
 /**
  * What stands within text and is shown in another way: a formula, also `within` a word such as H$_2$O, up to the first closing mark that is not escaped; a
  * script, words with a style, a break and a figure; a power and a symbol that stand outside of a formula. Longer text is none of them.
@@ -24,7 +18,7 @@ const INLINE_SPANS = {
   dollar:
     /(?<![\p{L}\p{N}\\$])\$(?![\s$]|(?<=[[!;,&]\$)\(|\{\w\w+(?:[:%#/]|\}(?!\^|_[\d{])))(?:\\[^\n`]|[^\\$\n`]){1,1000}?(?<!\s)\$(?![\p{L}\p{N}\\${])/uy,
   within:
-    /(?<![\\$])\$(?=(?:\^|_(?![A-Za-z]{2}))[{\w\\]|\\[A-Za-z]|\d[\d.]*(?:\\[,;~])?(?:\^|\\(?:circ|mu|pm|times|AA|Omega)))(?:\\[^\n`]|[^\\$\n` ]){1,80}?\$(?![\d$])/y,
+    /(?<![\\$])\$(?=(?:\^|_(?![A-Za-z]{2}))[{\w\\]|(?:\^[+-]|[<>=])\$|\\[A-Za-z]|\d[\d.]*(?:\\[,;~])?(?:\^|\\(?:circ|mu|pm|times|AA|Omega))[^$\n`]{0,80}\$(?!\d))(?:\\[^\n`]|[^\\$\n` ]){1,80}?\$(?!\$)/y,
   script: /<(su[bp])>(?![^<\n]*\]\()[^<`\n]{1,80}<\/\1>/iy,
   styled: /<([bi]|em|strong)>[^<`\n]{1,200}<\/\1>(?![^\s<]{0,80}(?::\/|@))/iy,
   lineBreak: /<br[ \t]{0,3}\/?>(?:[ \t]{0,3}<br[ \t]{0,3}\/?>){0,20}/iy,
@@ -34,8 +28,10 @@ const INLINE_SPANS = {
 };
 /** Tells a formula from a price and from an escaped bracket. Before one, neither a variable of a shell nor SMARTS begins. */
 const MATHEMATICAL = /[\\^_{}=<>*]|^\p{L}\p{N}?$/u;
-/** A formula that starts on a line of its own; one that also ends on that line belongs to its paragraph. */
-const BLOCK_OPENING = /\$\$(?!\$|.*\$\$)|\\\[(?=[ \t]|$)(?!.*\\\])/my;
+/** The same between dollars: a number, or an expression of such and of single letters. */
+const EXPRESSION = /^(?=[-−(|[\p{L}\d])(?:\p{L}(?!\p{L})|[\d\s.,'+/|()[\]−–-])+$/u;
+/** A formula that starts on a line of its own; one in dollars or brackets that also ends on that line belongs to its paragraph. */
+const BLOCK_OPENING = /\$\$(?!\$|.*\$\$)|\\\[(?=[ \t]|$)(?!.*\\\])|\\begin\{[A-Za-z]{1,20}\*?\}/my;
 
 /** How long the span is that starts at an offset within text; 0 if there is none. */
 function inlineSpanLength(text: string, start: number): number {
@@ -50,7 +46,8 @@ function inlineSpanLength(text: string, start: number): number {
 function isSpan(kind: string, found: string): boolean {
   if (/^(?:power|symbol|styled)$/.test(kind)) return unicodeFormula(found) !== undefined;
   const content = kind === 'dollar' ? found.slice(1, -1) : found.slice(2, -2);
-  if (kind === 'square' || kind === 'dollar') return MATHEMATICAL.test(content);
+  if (kind === 'square') return MATHEMATICAL.test(content);
+  if (kind === 'dollar') return MATHEMATICAL.test(content) || EXPRESSION.test(content);
   return (kind !== 'round' && kind !== 'dollars') || content.trim() !== '';
 }
 
@@ -62,8 +59,8 @@ function tokenizeBlock(text: string): Tokenizer {
     const start = offset();
     BLOCK_OPENING.lastIndex = start;
     const opening = BLOCK_OPENING.exec(text)?.[0];
-    const close = opening === '$$' ? '$$' : '\\]';
-    let lineFrom = start;
+    const close = opening?.replace('begin', 'end').replace('[', ']') ?? '';
+    let lineFrom = start + (opening?.length ?? 0);
     const line: State = (code) => {
       if (code === null || markdownLineEnding(code)) return lineEnd(code);
       effects.enter('codeFlowValue');
@@ -79,7 +76,7 @@ function tokenizeBlock(text: string): Tokenizer {
     };
     const lineEnd: State = (code) => {
       if (interrupts) return ok(code);
-      const isClosed = lineFrom > start && text.slice(lineFrom, offset()).trimEnd().endsWith(close);
+      const isClosed = text.slice(lineFrom, offset()).trimEnd().endsWith(close);
       return isClosed ? after(code) : effects.check(nextLine, next, after)(code);
     };
     const next: State = (code) => {
@@ -94,12 +91,19 @@ function tokenizeBlock(text: string): Tokenizer {
       return ok(code);
     };
     return (code) => {
-      if (opening === undefined) return nok(code);
+      if (opening === undefined || (interrupts && endsSpan(text, start))) return nok(code);
       // Unlike fenced code, it is shown from its first character on.
       effects.enter('codeIndented');
       return line(code);
     };
   };
+}
+
+/** Whether `$$` on a line of its own ends what its paragraph began within a line. */
+function endsSpan(text: string, start: number): boolean {
+  const before = text.slice(Math.max(0, start - 1_000), start);
+  const paragraph = before.split(/\n[ \t>]*\n|\n(?=[ \t>]*(?:[-+*]|\d{1,9}[.)])[ \t])/).at(-1) ?? '';
+  return text.startsWith('$$', start) && paragraph.split('$$').length % 2 === 0;
 }
 
 /** The end of a line that a further, non-empty line of the same block follows. */
@@ -125,8 +129,9 @@ export function mathSyntax(text: string): Extension {
   // Like code, it contains no marks.
   const inline = spanConstruct('formula', (_, offset) => inlineSpanLength(text, offset), true);
   const block = { name: 'formulas', tokenize: tokenizeBlock(text), concrete: true };
-  const within = [EXCLAMATION, DOLLAR, LESS_THAN, BACKSLASH, CARET].map((code) => [code, inline]);
-  return { text: Object.fromEntries(within), flow: { [BACKSLASH]: block, [DOLLAR]: block } };
+  // By the codes of `!`, `$`, `<`, `\\` and `^`.
+  const within = { 33: inline, 36: inline, 60: inline, 92: inline, 94: inline };
+  return { text: within, flow: { 36: block, 92: block } };
 }
 
 /** What a source that parses as `inlineCode` is: code itself, or one of the spans of `mathSyntax`. */
@@ -138,7 +143,7 @@ export function spanType(source: string): 'inlineCode' | 'inlineFormula' | 'line
 
 /** Whether the source of a code node at `start` is a formula. */
 export function isFormula(text: string, start: number): boolean {
-  return /^(?:\$|\\[([])/.test(text.slice(start, start + 2));
+  return /^(?:\$|\\[([b])/.test(text.slice(start, start + 2));
 }
 
 /** How many characters showing a formula as code, or a figure in words, may add at `index`. */
@@ -146,6 +151,7 @@ export function formulaCost(text: string, index: number): number {
   const before = text.charAt(index - 1);
   const character = text.charAt(index);
   if (character === '$') return before === '$' ? 5 : 1;
+  if (character === '{') return text.endsWith('\\begin', index) ? 10 : 0;
   if (character === '>') return /[bp]/i.test(before) ? 1 : 0;
   if (before === '!') return character === '[' ? FIGURE_COST : 0;
   if (before !== '\\') return 0;

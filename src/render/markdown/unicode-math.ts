@@ -30,7 +30,7 @@ const COMMANDS = new Map([
   ...[...pairs(OPERATORS)].map(([name, character]) => [name, ` ${character} `] as const),
   ...FUNCTIONS.split(' ').map((name) => [name, name] as const),
   ...[',', ';', ':', ' ', 'quad', 'qquad'].map((name) => [name, ' '] as const),
-  ...['!', 'left', 'right', 'displaystyle'].map((name) => [name, ''] as const),
+  ...['!', 'left', 'right', 'displaystyle', 'mathrm', 'mathit', 'mathbf'].map((name) => [name, ''] as const),
 ]);
 
 const SUPERSCRIPTS = characters(
@@ -41,7 +41,7 @@ const SUBSCRIPTS = characters('0₀1₁2₂3₃4₄5₅6₆7₇8₈9₉+₊-₋/
 const TAG_MARKS: Readonly<Record<string, string>> = { sup: '^', sub: '_' };
 
 /** Words within a formula. */
-const WORDS = /\\(?:text(?:rm)?|mathrm|mathit|operatorname)[ \t]*\{([\p{L}\p{N} .,:;()/+'-]*)\}/gu;
+const WORDS = /\\(?:text(?:rm|it|bf)?|mathrm|mathit|operatorname)[ \t]*\{([\p{L}\p{N} .,:;()/+'-]*)\}/gu;
 /** The space after the name of a command shows only where what follows is no name. */
 const COMMAND = /\\(?:([A-Za-z]+)((?:[ \t]+(?=[\p{L}\\]))?)|([^A-Za-z{}%]))/gu;
 /** Of more letters or digits without braces, nobody knows how many were meant. */
@@ -51,10 +51,10 @@ const SCRIPT =
 const PLAIN = /^(?:[\p{L}\p{M}\p{N}\p{Sm}\s.,:;!?/()[\]<>%°·•∙′…†‡⋯⟨⟩⌊⌋⌈⌉∠‐−∗∣]|\\[{}%])*$/u;
 const LOOK_ALIKES: Readonly<Record<string, string>> = { '-': '−', "'": '′', '*': '∗', '|': '∣', '~': ' ' };
 /** What would read as a link, an address or a tag. */
-const HAZARD = /:\/|www\.|\]\(|<(?![\s\d=−])|^!/i;
+const HAZARD = /:\/|www\.|\]\(|<(?![\s\d=−]|$)|^!/i;
 /** What would read as a block's mark, or as a part of a link with what stands beside it. */
-const RISKY_START = /^(?:[>+=([#]|\d{1,9}[.)])/;
-const RISKY_END = /[\]!]$/;
+const RISKY_START = /^(?:[>=([#]|(?:\+|\d{1,9}[.)])(?!\S))/;
+const RISKY_END = /[\]!<]$/;
 
 /** Words that can stand without a tag of HTML that only styles them. */
 const STYLED = /^(?![+-]\s|.*:\w{1,4}:)[\p{L}\p{N}([+±−-][\p{L}\p{M}\p{N}\p{Pd}\s.,:;/()[\]%°′'’+=±−×∞→·]*$/u;

@@ -96,8 +96,8 @@ function codeEnd(text: string, code: MarkdownNode, end: number, final = false): 
 /** A formula is shown once it is complete, or too long to wait for. */
 function formulaShownTo(text: string, formula: MarkdownNode, end: number): number {
   const source = text.slice(formula.start, end);
-  const closed = source.length > 4 && (source.endsWith('$$') || source.endsWith('\\]'));
-  return closed || source.length > MAX_MARK_DISTANCE ? end : lineStart(text, formula.start);
+  const isClosed = source.length > 4 && /(?:\$\$|\\\]|\\end\{[A-Za-z]+\*?\})$/.test(source);
+  return isClosed || source.length > MAX_MARK_DISTANCE ? end : lineStart(text, formula.start);
 }
 
 function tableShownTo(text: string, table: MarkdownNode, end: number): number {
@@ -210,10 +210,10 @@ const HALF_WRITTEN = [
   // They are tried until none of them moves the end.
   /\\[([](?:[^\\]|\\[^)\]]){0,600}\\?$/,
   /\$\$[^$]{0,600}\$?$/,
-  /(?<![$\\])\$(?=[_^\\\uE000]|(?<![\p{L}\p{N}]\$)(?:[\p{L}{(|]|[\d.,\s+*/-]*(?:[\\^_{=<>\uE000]|$)))[^$\n]{0,80}$/u,
-  /\$$/,
+  /(?<![$\\])\$(?=[_^\\\uE000]|(?<![\p{L}\p{N}]\$)(?:[\p{L}{(|]|[\d.,'\s+*/-]*(?:[\\^_{=<>\uE000]|$)))[^$\n]{0,80}$/u,
+  /\$[<>=]?$/,
   /\^(?:(?<=[\p{L}\p{N})\]]\^)\{[^{}`\n]{0,40})?$/u,
-  /(?<![\w\\:/.])\\[A-Za-z]{0,18}(?:[_^](?:[A-Za-z\d]|\{[^{}`\n]{0,20}\}?)?){0,2}$/,
+  /(?<![\w\\:/.])\\(?:begin\{[A-Za-z]{0,20}\*?|[A-Za-z]{0,18}(?:[_^](?:[A-Za-z\d]|\{[^{}`\n]{0,20}\}?)?){0,2})$/,
   /<(?:br[ \t]{0,3}\/?|su[bp]>[^<`\n]{0,80}|(?:[bi]|em|strong)>[^<`\n]{0,200})$/i,
   UNREADABLE_OPENER,
   UNSURE_END,

@@ -49,7 +49,7 @@ function blockSeam(text: string, chain: readonly MarkdownNode[], at: number): Se
     return { closer: `${newline}${prefix}${fence}`, opener: `${heads}${opening}${inner}` };
   }
   if (block.type === 'formula') {
-    const mark = text.slice(block.start, block.start + 2);
+    const [mark = ''] = /^(?:\$\$|\\\[|\\begin\{\w+\*?\})/.exec(text.slice(block.start, first)) ?? [];
     // Its fence is closed where it is inserted.
     return { closer: '', opener: `${heads}${prefix}${mark}\n${inner}` };
   }

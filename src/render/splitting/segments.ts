@@ -151,12 +151,13 @@ function encodings(text: string, from: number, to: number): Insertion[] {
   );
 }
 
-/** A formula on lines of its own that has its end, outside of quotes. */
-const WHOLE_FORMULA = /^(?:\$\$|\\\[)(?!.*\n[ \t]*>).*(?:\$\$|\\\])\s*$/s;
+/** A formula on lines of its own that has its end. */
+const WHOLE_FORMULA = /^(?:\$\$|\\\[).*(?:\$\$|\\\])\s*$/s;
 
 /** What is shown in place of a node; undefined if it is shown as it is, or as code. */
 function shownSpan(text: string, node: MarkdownNode, isOnOneLine: boolean): string | undefined {
-  const source = text.slice(node.start, node.end);
+  // Without the marks of a quotation, which a formula would read as signs.
+  const source = text.slice(node.start, node.end).replace(/\n[ \t>]*>/g, '\n');
   if (node.type === 'lineBreak') return shownBreak(text, node, isOnOneLine);
   if (node.type === 'figure') return figureWords(source);
   // What looks like the beginning of a mention is none as long as code follows it.

@@ -40,6 +40,8 @@ describe('a formula', () => {
     ['dollars', '$$\ny = a\n  + b \\\\\n- c\n$$'],
     ['brackets', '\\[\nx_q\n= y\n\\]'],
     ['brackets on lines of text', '\\[ x_q\n+ y \\]'],
+    ['words', '\\begin{align*}\na &= b_q \\\\\nc &= d_q\n\\end{align*}'],
+    ['words on one line', '\\begin{align} a &= b \\\\ c &= d \\end{align}'],
   ])('on lines of its own between %s keeps its lines', (_, formula) => {
     expect(codeIn(shown(`Before\n${formula}\nafter.`))).toEqual([formula]);
     const inItem = `- item\n${formula.replace(/^/gm, '  ')}\n- next`;
@@ -64,6 +66,15 @@ describe('a formula', () => {
     ],
     ['CO<sub>2</sub> and Ca<sup>2+</sup>', 'CO₂ and Ca²⁺'],
     ['$$\nE = mc^2\n$$', 'E = mc²'],
+    [
+      '> it is $$\n> a = 1\n> $$\n> and \\[\n> b = 2\n> \\]\n>\n> $$\n> c = 3\n> $$',
+      '> it is a = 1\n> and b = 2\n>\n> c = 3',
+    ],
+    ['So it is: $$\nE = mc^2\n$$\nas shown.\n$$\na = 1\n$$', 'So it is: E = mc²\nas shown.\na = 1'],
+    ['- so $$\n  a = 1\n  $$\n- a $$\n- b\n  $$\n  b = 2\n  $$', '- so a = 1\n- a $$\n- b\n  b = 2'],
+    ['TGF$\\beta$1, $\\alpha$5$\\beta$1, Na$_v$1.7 and CD4$^+$ T', 'TGFβ1, α5β1, Naᵥ1.7 and CD4⁺ T'],
+    ['$\\sim$10%, p$<$0.05, n$=$3, 3$\\times$10$^6$', '∼10%, p<\u20600.05, n\u2060=3, 3×10⁶'],
+    ["OR $2$ ($1.5$–$3$), $n-1$, $f(x)$, $5'$-UTR", 'OR 2 (1.5–3), n−1, f(x), 5′-UTR'],
     ['one<br>two<br/><BR />three', 'one  \ntwo  \nthree'],
     ['one<br>- two', 'one  \n\u2060- two'],
     ['one<br>\ntwo', 'one  \ntwo'],
@@ -88,8 +99,9 @@ describe('a formula', () => {
 
   test.each([
     'It costs $5 and $10, or 5$ and 10$.',
+    'A rate of $5/$10, $1-$2, ($5), $/g–$/L, 5 $ (or 10 $) and $A$1:$B$2.',
     'Set $HOME and $PATH.',
-    'As in \\[1\\] and \\[2\\].',
+    'As in \\[1\\] and \\[2\\].\n\\[1, 2\\]',
     'Groups \\[dose=5, arm=A\\] and \\[K\\]',
     'Run `echo $x_1$` and `\\(x\\)`, `<br>` and `![a](b.png)`.',
     'SAMPLE_$i.bam, $gene_name, TP53_mut, x^2 and 2^10',
@@ -106,6 +118,13 @@ describe('a formula', () => {
     ['so \\[ x', 'so'],
     ['so $x_', 'so'],
     ['so\n\n$$\nx\n- y', 'so'],
+    ['so\n\\begin{al', 'so'],
+    ['so\n\n\\begin{align}\na &= b', 'so'],
+    ['so\n\n\\begin{align}\na &= b\n\\end{align}', 'so\n\n```\n\\begin{align}\na &= b\n\\end{align}\n```'],
+    ['it is $$\nE = mc^2\n$', 'it is'],
+    ['p$<', 'p'],
+    ['TGF$\\beta$', 'TGF'],
+    ['TGF$\\beta$1', 'TGFβ1'],
     ['so\n\n$$\nx_q\n$$', 'so\n\n```\n$$\nx_q\n$$\n```'],
     ['so $5 and', 'so $5 and'],
     ['so $10^{-9}', 'so'],

@@ -17,6 +17,11 @@ describe('a simple formula', () => {
     ['$H_2O$', 'H₂O'],
     ['$\\mathrm{Ca}^{2+}$', 'Ca²⁺'],
     ['$^{13}C$', '¹³C'],
+    ['$\\mathrm{NH_4^+}$', 'NH₄⁺'],
+    ['$\\mathrm{H_2O}$', 'H₂O'],
+    ['$\\mathrm{Ca^{2+}}$', 'Ca²⁺'],
+    ['$\\textit{in vivo}$', 'in vivo'],
+    ['$<$', '<'],
     ['$V_{max} / K_m$', 'Vₘₐₓ / Kₘ'],
     ['$\\text{IC}_{50} = 5 \\mu M$', 'IC₅₀ = 5 μM'],
     ['$\\log_2\\text{FC} \\geq 1$', 'log₂FC ≥ 1'],
@@ -92,7 +97,9 @@ describe('a simple formula', () => {
   test('does not begin like a block, nor end like a label', () => {
     expect(unicodeFormula('$> 5$')).toBe('\u2060> 5');
     expect(unicodeFormula('$1. x_1$')).toBe('\u20601. x₁');
+    expect(unicodeFormula('$1.5 \\times 10^3$')).toBe('1.5 × 10³');
     expect(unicodeFormula('$[0, 1]$')).toBe('\u2060[0, 1]\u2060');
+    expect(unicodeFormula('$<$')).toBe('<\u2060');
   });
 
   test('is never longer than its source, has none of its marks, and takes time proportional to its length', () => {

@@ -52,6 +52,7 @@ describe('a formula that is longer than a message', () => {
   test.each([
     ['$$', '$$'],
     ['\\[', '\\]'],
+    ['\\begin{align}', '\\end{align}'],
   ])('between %s and %s is code in each of its messages, cut between lines', (open, close) => {
     const lines = Array.from({ length: 500 }, (_, at) => `x_{${at}} + y_{${at}} \\\\`);
     const parts = partsOf(['Before.', '', open, ...lines, close, '', 'After.'].join('\n'));

@@ -1,32 +1,47 @@
 import type { MarkdownNode } from './markdown-node.ts';
 
 /*
- * CommonMark does not close emphasis at `**` between punctuation and a letter, as in 这是**重点。**后面. Scripts without
- * spaces between words need it closed. So the parser reads that letter as punctuation, and Slack gets a WORD JOINER (no
- * width) between the punctuation and the mark.
+ * CommonMark does not close emphasis at `**` between punctuation and a letter, as in 这是**重点。**后面 and **结论：**TP53. Scripts
+ * without spaces between words need it closed, and so does a label, as in **Note:**text and **Note: **text. So the parser
+ * reads that letter as punctuation, or that punctuation as a letter if it is no mark of Markdown, and Slack gets a WORD JOINER
+ * (no width) between the punctuation and the mark.
  */
 const MARK_RUN = '(?:\\*{1,3}|~~)';
 export const UNSPACED_LETTER =
   '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}ー]';
-const PUNCTUATION = '[\\p{P}\\p{S}]';
+const PUNCTUATION = '(?![*~])[\\p{P}\\p{S}]';
+/** Wide punctuation, or a colon, also with a space, at the end of bold words. */
+const LABEL_END = '[\\u3001-\\u303f\\uff01-\\uff65]|[: ](?<=(?<![^\\s|>])\\*\\*[^\\s*][^*\\n]{0,80}[:：] ?)';
+const AFTER_LABEL = `\\*{2,3}(?!${UNSPACED_LETTER})[\\p{L}\\p{N}]`;
 const UNREADABLE_MARK = new RegExp(
-  `${UNSPACED_LETTER}(?=${MARK_RUN}(?![*~])${PUNCTUATION})|(?<=(?![*~])${PUNCTUATION}${MARK_RUN})${UNSPACED_LETTER}`,
+  [
+    `${UNSPACED_LETTER}(?=${MARK_RUN}${PUNCTUATION})`,
+    `(?<=${PUNCTUATION}${MARK_RUN})${UNSPACED_LETTER}`,
+    `(?:${LABEL_END})(?=${AFTER_LABEL})`,
+  ].join('|'),
   'gu',
 );
-const IS_UNSPACED_LETTER = new RegExp(`^${UNSPACED_LETTER}$`, 'u');
-const IS_PUNCTUATION = new RegExp(`^${PUNCTUATION}$`, 'u');
+const JOINT = [
+  `(?<=${UNSPACED_LETTER}${MARK_RUN})(?=${PUNCTUATION})`,
+  `(?<=${PUNCTUATION})(?=${MARK_RUN}${UNSPACED_LETTER})`,
+  `(?=${AFTER_LABEL})(?<=${LABEL_END})`,
+].join('|');
+const JOINT_HERE = new RegExp(JOINT, 'uy');
+/** Where such marks touch such punctuation: with any other character between them, each reader reads them. */
+export const JOINTS = new RegExp(JOINT, 'gu');
 /** An opening mark that Slack reads only beside a word joiner; it cannot be closed before its end is written. */
 export const UNREADABLE_OPENER = new RegExp(
-  `(?<=${UNSPACED_LETTER})${MARK_RUN}(?![*~])${PUNCTUATION}[^*~]{0,600}$`,
+  `(?<=${UNSPACED_LETTER})${MARK_RUN}${PUNCTUATION}[^*~]{0,600}$`,
   'u',
 );
 
 /** The text for the parser: of the same length, with every mark at its offset. */
 export function withReadableEmphasis(text: string): string {
-  // The replacement is no Markdown mark; a letter outside the basic plane needs two of them.
-  return text.replace(UNREADABLE_MARK, (letter, at: number) =>
-    isEmphasizedLetter(text, at, letter) ? letter : '、'.repeat(letter.length),
-  );
+  // Neither is a mark of Markdown; a letter outside the basic plane needs two of them.
+  return text.replace(UNREADABLE_MARK, (one, at: number) => {
+    if (!/\p{L}/u.test(one)) return '字';
+    return isEmphasizedLetter(text, at, one) ? one : '、'.repeat(one.length);
+  });
 }
 
 /** Whether a single letter between two marks is emphasized itself, as in **重**, and does not separate two emphasized texts. */
@@ -39,32 +54,18 @@ function isEmphasizedLetter(text: string, at: number, letter: string): boolean {
 }
 
 /** The offsets that need a word joiner so that Slack reads the marks of this node. */
-export function wordJoinerPositions(text: string, node: MarkdownNode): number[] {
-  if (!/^(?:emphasis|strong|delete)$/.test(node.type)) return [];
-  const first = node.children[0];
-  const last = node.children.at(-1);
-  if (!first || !last) return [];
-  const ends = [
-    { at: first.start, outside: characterBefore(text, node.start), inside: characterAt(text, first.start) },
-    { at: last.end, outside: characterAt(text, node.end), inside: characterBefore(text, last.end) },
-  ];
-  return ends.flatMap(({ at, outside, inside }) =>
-    IS_UNSPACED_LETTER.test(outside) && IS_PUNCTUATION.test(inside) ? [at] : [],
-  );
+export function wordJoinerPositions(text: string, { type, children }: MarkdownNode): number[] {
+  const [first, last] = [children[0], children.at(-1)];
+  if (!/^(?:emphasis|strong|delete)$/.test(type) || !first || !last) return [];
+  return [first.start, last.end].filter((at) => {
+    JOINT_HERE.lastIndex = at;
+    return JOINT_HERE.test(text);
+  });
 }
 
 /** How many characters word joiners may add at `index`: at most one for each end of a run of marks. */
 export function wordJoinerCost(text: string, index: number): number {
   if (!/[*~]/.test(text.charAt(index - 1))) return 0;
-  const around = [characterAt(text, index), characterBefore(text, index - 1)];
-  return around.some((character) => IS_UNSPACED_LETTER.test(character)) ? 1 : 0;
-}
-
-function characterBefore(text: string, at: number): string {
-  const low = text.charCodeAt(at - 1);
-  return low >= 0xdc00 && low <= 0xdfff ? text.slice(Math.max(0, at - 2), at) : text.charAt(at - 1);
-}
-
-function characterAt(text: string, at: number): string {
-  return String.fromCodePoint(text.codePointAt(at) ?? 0x20);
+  const around = text.charAt(index - 2) + text.charAt(index);
+  return /[^\0-~]/.test(around) || /[:：] ?\*\*$/.test(text.slice(Math.max(0, index - 4), index)) ? 1 : 0;
 }

@@ -5,6 +5,7 @@ import type {} from 'micromark-extension-gfm-table';
 import type { HtmlExtension } from 'micromark-util-types';
 import { escapeHtml, unescapeHtml } from '../text-format.ts';
 import { bareAddresses, ESCAPE, withDoiMarks } from './bare-address.ts';
+import { JOINTS } from './cjk-emphasis.ts';
 import { baseName, figureOf } from './figures.ts';
 import { BLOCK_MARKS } from './literal-marks.ts';
 import { hasDelimiterRow } from './markdown-node.ts';
@@ -115,19 +116,19 @@ const LINE = /[^\n]{0,8000}\n|[^\n]{1,8000}/g;
  */
 export function* markdownToHtml(text: string): Generator<string> {
   // Behind a character that no text holds, what code keeps of a backslash is known.
-  const safe = withoutSignedLinks(text.replace(/[\ufdd3\ufdd4]/g, ''));
+  const safe = withoutSignedLinks(text.replace(/[\ufdd1\ufdd3\ufdd4]/g, ''));
   const readable = withDoiMarks(safe, (mark) => encodeURIComponent(mark).replace('%', '\ufdd4'));
   const escaped = readable.replace(BLOCK_MARKS, '\ufdd3\\$&');
   for (const piece of pieces(escaped)) yield toHtml(piece);
 }
 
 function toHtml(text: string): string {
-  const source = limitTables(limitNesting(text));
+  const source = limitTables(limitNesting(text)).replace(JOINTS, '\ufdd1');
   return (
     micromark(source, { extensions: markdownSyntax(source), htmlExtensions: HTML })
       .replaceAll(encodeURIComponent('\ufdd4'), '%')
       .replace(/\ufdd4(23|3C|3E)/g, (_, code: string) => escapeHtml(decodeURIComponent(`%${code}`)))
-      .replace(/\ufdd3\\?|\ufdd4/g, '')
+      .replace(/\ufdd3\\?|[\ufdd1\ufdd4]/g, '')
       .replace(/<(\/?)h[1-6]>/g, '<$1h4>')
       // eLabFTW keeps no other tag for words that no longer count.
       .replace(/<(\/?)del>/g, '<$1s>')

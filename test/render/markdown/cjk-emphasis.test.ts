@@ -37,6 +37,9 @@ describe('emphasis', () => {
     ['也**甲**。**乙**丙', ['甲', '乙']],
     ['这个~~「错」~~对的*「斜」*了', ['「错」', '「斜」']],
     ['총계**(합계)**는', ['(합계)']],
+    ['**结论：**TP53 突变，**p值：**0.05，见**图：**https://x.org', ['结论：', 'p值：', '图：']],
+    ['**基因：***TP53* and **Gene:***KRAS*', ['基因：', 'TP53', 'Gene:', 'KRAS']],
+    ['**Note:**text with **IC50:**5 nM (**x**), **Dose: **3.', ['Note:', 'IC50:', 'x', 'Dose: ']],
     ['שלום **עולם!** טוב', ['עולם!']],
     ['*مرحبا* بك', ['مرحبا']],
     ['**bold**, *slanted* and ***both***', ['bold', 'slanted', 'both', 'both']],
@@ -44,12 +47,20 @@ describe('emphasis', () => {
     expect(read(shown(text))).toEqual({ emphasised, raw: false });
   });
 
-  test.each(['5*(3+2)', 'snake_case_name', '2 ** 3 ** 4', 'a * b'])('is not found in %s', (text) => {
+  test.each([
+    '5*(3+2)',
+    'snake_case_name',
+    '2 ** 3 ** 4',
+    'a * b',
+    'f(x:**2, y:**2)',
+    '甲2.3**（n=3），乙4.5**。',
+    '总分*（a+b）*2',
+  ])('is not found in %s', (text) => {
     expect(shown(text)).toBe(text);
   });
 
   test('in scripts without spaces never shows raw marks while the text grows', () => {
-    const text = '这是**重点。**后面的**「文字」**和~~「错」~~对，*斜*体。';
+    const text = '这是**重点。**后面的**「文字」**和~~「错」~~对，*斜*体。**注：**TP53。';
     for (let at = 1; at <= text.length; at += 1)
       expect(read(shown(text.slice(0, at), false)).raw).toBe(false);
   });

@@ -31,6 +31,7 @@ describe('the text for notifications', () => {
       '"Quoted" text, :warning: Caution, .env, /etc/hosts, Genes',
     ],
     [`'***' 0.001 '**' 0.01, “**” or "**"`, `'***' 0.001 '**' 0.01, “**” or "**"`],
+    ['**Note:**text, x:**2 and y**2', 'Note:text, x:**2 and y**2'],
     ['***TP53*** and CYP2D6\\*4, ~~x~~, p\\_adj', 'TP53 and CYP2D6*4, x, p_adj'],
     ['[p53](https://example.org/P53_(protein)).', 'p53.'],
     ['* p < 0.05, ** p < 0.01; *** p', '* p &lt; 0.05, ** p &lt; 0.01; *** p'],

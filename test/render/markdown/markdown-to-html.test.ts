@@ -34,6 +34,15 @@ describe('Markdown as HTML', () => {
     );
   });
 
+  test('emphasizes in scripts without spaces, and labels, what an answer does', () => {
+    expect(html('这是**重点。**后面，**「重要」**的。`**「x」**y`')).toBe(
+      '<p>这是<strong>重点。</strong>后面，<strong>「重要」</strong>的。<code>**「x」**y</code></p>',
+    );
+    expect(html('**Note:**text，**结论：**TP53')).toBe(
+      '<p><strong>Note:</strong>text，<strong>结论：</strong>TP53</p>',
+    );
+  });
+
   test('strikes words through by the tag that all notebooks keep', () => {
     expect(html('Use ~~5 mg~~ 2 mg.')).toBe('<p>Use <s>5 mg</s> 2 mg.</p>');
   });

@@ -6,7 +6,7 @@ import { unicodeFormula } from '../markdown/unicode-math.ts';
 import { firstOfTable } from '../strings/index.ts';
 import { unescapeHtml } from '../text-format.ts';
 import { answerText } from './answer-text.ts';
-import { cellText } from './tables.ts';
+import { cellText, linkText } from './tables.ts';
 
 /** An answer with the first rows of its long tables. */
 export interface ShortenedAnswer {
@@ -46,8 +46,7 @@ function shorten(text: string, isFinal: boolean): ShortenedAnswer {
   const answer = { text: '', breaks: [] as number[], tables: [] as string[] };
   const lines = text.split('\n');
   const most = isFinal ? MAX_ROWS : MAX_TABLE_ROWS - 1;
-  const mayBeLong = isFinal || hasMoreRows(lines, most);
-  if (!mayBeLong || !hasDelimiterRow(text)) return { ...answer, text };
+  if (!hasDelimiterRow(text)) return { ...answer, text };
   let from = 0;
   const lastLine = lines.findLastIndex((line) => line !== '');
   for (const { start, end } of tablesOf(lines)) {
@@ -71,15 +70,6 @@ function shorten(text: string, isFinal: boolean): ShortenedAnswer {
   if (from === 0) return { ...answer, text };
   answer.text += lines.slice(from).join('\n');
   return { ...answer, breaks: answer.breaks.filter((at) => at > 0) };
-}
-
-/** Whether there may be a table with more rows. */
-function hasMoreRows(lines: readonly string[], most: number): boolean {
-  let rows = 0;
-  return lines.some((line) => {
-    rows = line.includes('|') ? rows + 1 : 0;
-    return rows > most;
-  });
 }
 
 function rowsThatFit(rows: readonly string[], most: number): number {
@@ -126,11 +116,12 @@ function csvOf(rows: readonly string[]): string {
 /** Bold, struck and code text. Stars beside a word or a bracket are powers, arguments and levels of significance. */
 const USUAL_MARKS =
   /(?<![\p{L}\p{N}*(,])\*\*(?![\s*])([^*]{1,500})(?<!\s)\*\*(?![\p{L}\p{N}*])|~~([^~]{1,500})~~|`([^`]{1,500})`/gu;
+const LINK = /\[([^[\]]{0,500})\]\(<?(https?:[^\s()<>]{1,2000})>?\)/g;
 
 /** A cell without marks that are never data. */
 function withoutUsualMarks(cell: string): string {
   const plain = cell
-    .replace(/\[([^[\]]{0,500})\]\(<?https?:[^\s()<>]{1,2000}>?\)/g, '$1')
+    .replace(LINK, (_, text: string, url: string) => linkText({ text, url }))
     .replace(USUAL_MARKS, '$1$2$3')
     .replace(
       /(?<![\p{L}\p{N}$])\$(?!\s)[^$]{1,500}(?<!\s)\$(?![\p{L}\p{N}$])/gu,

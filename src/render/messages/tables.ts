@@ -12,11 +12,12 @@ import {
 } from '../markdown/markdown-node.ts';
 import { isParsedEnough, type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { unicodeFormula } from '../markdown/unicode-math.ts';
-import { labelNote } from '../markdown/unsafe-links.ts';
+import { isSignedLink, labelNote } from '../markdown/unsafe-links.ts';
 import type { AnswerPart } from '../splitting/answer-splitter.ts';
 import { openerOf } from '../splitting/segments.ts';
 import { firstOfTable, tableCaption } from '../strings/index.ts';
 import { unescapeHtml } from '../text-format.ts';
+import { numberInCell } from './cell-numbers.ts';
 
 /** A table of at most so many rows is read at a glance. */
 const MAX_PLAIN_ROWS = 10;
@@ -25,6 +26,8 @@ const MAX_ROWS = 100;
 const PAGE_SIZE = 10;
 /** With a thousands separator or without; what begins with further zeros is a name. */
 const NUMBER = /^[+\-−]?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+)?(?:\.\d+)?(?<=\d)(?:e[+\-−]?\d+)?%?$/i;
+/** A number with a power of ten, or such a power alone, as people write them: 1.2 × 10⁻⁸, 3×10^5. */
+const POWER = /^[\d.,\s×x·⋅*+−–-]*10[\^⁺⁻⁰¹²³⁴-⁹][\d⁺⁻⁰¹²³⁴-⁹+−–-]*$/;
 const LINK = /^\[[\s\S]*\]\(\s*<?(https?:[^\s<>]+?)>?(?:\s+["'(][\s\S]*)?\s*\)$/;
 /** What is no part of the address in a destination or a bare address. */
 const LINK_ESCAPE = /\\(?=[!-/:-@[-`{-~])/g;
@@ -131,16 +134,21 @@ function dataTable(
   }
 }
 
-/** What people see of a cell that is written so; as it is if only Markdown shows it, or `count` says that enough was parsed. */
+/** What people see of a cell that is written so, and where its links lead; as it is if only Markdown shows it, or enough was parsed. */
 export function cellText(source: string, count: ParseCounter): string {
   if (!/[`$\\<*_~[^&]/.test(source) || isParsedEnough(count)) return source;
   const [only, ...more] = parseMarkdown(source, count).children;
   try {
-    return only?.type === 'paragraph' && more.length === 0 ? plainTextOf(source, only) : source;
+    return only?.type === 'paragraph' && more.length === 0 ? plainTextOf(source, only, linkText) : source;
   } catch (error) {
     if (error instanceof OnlyMarkdown) return source;
     throw error;
   }
+}
+
+/** A link in a file: its label, and its address unless that holds the label, such as an id, or gives access. */
+export function linkText({ text = '', url }: { text?: string; url: string }): string {
+  return url.includes(text) || isSignedLink(url) ? text : `${text} (${url})`;
 }
 
 /** Something that a cell of a data table cannot show. */
@@ -162,8 +170,10 @@ function rawText(text: string): types.RawTextElement {
 }
 
 function numberIn(text: string): number | undefined {
-  if (!NUMBER.test(text)) return undefined;
-  const digits = text.replace(/[,%+]/g, '').replaceAll('−', '-');
+  const power = POWER.test(text) ? numberInCell(text) : undefined;
+  if (power === undefined && !NUMBER.test(text)) return undefined;
+  const plain = text.replace(/[,%+]/g, '').replaceAll('−', '-');
+  const digits = power === undefined ? plain : `${power.mantissa}e${power.exponent}`;
   const value = Number(digits);
   // A number that is too small for the type is still not 0.
   if (value === 0 && /^[^e]*[1-9]/i.test(digits))
@@ -205,9 +215,9 @@ function spanInCell(type: string, source: string): string | undefined {
   return type === 'inlineFormula' ? unicodeFormula(source) : undefined;
 }
 
-function plainTextOf(text: string, { children }: MarkdownNode): string {
+function plainTextOf(text: string, { children }: MarkdownNode, ofLink?: typeof linkText): string {
   return elementsOf(text, children)
-    .map((element) => ('text' in element ? element.text : ''))
+    .map((one) => (ofLink && one.type === 'link' ? ofLink(one) : 'text' in one ? one.text : ''))
     .join('');
 }
 

@@ -103,7 +103,7 @@ describe('a long table of a finished answer', () => {
     ['C[C@@H](N)C(=O)O', 'C[C@@H](N)C(=O)O'],
     ['5~10 mg, then 15~20 mg', '5~10 mg, then 15~20 mg'],
     ['P(A\\|B)', 'P(A|B)'],
-    ['10<sup>-9</sup>', '10⁻⁹', '1e-9'],
+    ['p < 10<sup>-9</sup>', 'p < 10⁻⁹'],
     ['<i>TP53</i><sup>+/-</sup>', 'TP53⁺⁄⁻'],
   ])('shows %s, also as CSV', (cell, text, csv = text) => {
     expect(firstCell(cell)).toEqual({ type: 'raw_text', text });
@@ -176,13 +176,16 @@ describe('a long table of a finished answer', () => {
     ['.5', 0.5],
     ['0', 0],
     ['1e-400', Number.MIN_VALUE],
+    ['1.2 × 10⁻⁸', 1.2e-8],
+    ['−3×10^5', -300_000],
+    ['10⁻⁴⁰⁰', Number.MIN_VALUE],
     ['-0.1e-400', -Number.MIN_VALUE],
     ['0e-400', 0],
   ])('shows %s as a number', (text, value) => {
     expect(firstCell(text)).toEqual({ type: 'raw_number', value, text });
   });
 
-  test.each(['rs334', '007', '1,5', '< 0.001', '12 mg', '1-2', 'n/a', '1e999'])(
+  test.each(['rs334', '007', '1,5', '< 0.001', '12 mg', '1-2', 'n/a', '1e999', '10⁹⁹⁹', '3 × 10⁸ mg'])(
     'shows %s as text',
     (text) => {
       expect(firstCell(text)).toEqual({ type: 'raw_text', text });

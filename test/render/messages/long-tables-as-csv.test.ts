@@ -46,6 +46,8 @@ describe('a table of more than 100 rows', () => {
       ['**TP53**', 'TP53'],
       ['`rs334`', 'rs334'],
       ['[rs334](https://snp.example/rs334?q=1)', 'rs334'],
+      ['[plot](https://a.example/p?X-Amz-Signature=1)', 'plot'],
+      ['**[PubMed](https://a.example/31978945)**', 'PubMed (https://a.example/31978945)'],
       ['AT&amp;T &lt; 3', 'AT&T < 3'],
       ['C[C@@H](N)C(=O)O', 'C[C@@H](N)C(=O)O'],
       ['HLA-B*57:01 and HLA-B*15:02', 'HLA-B*57:01 and HLA-B*15:02'],

@@ -25,9 +25,7 @@ const EMBEDDED = new RegExp(
   'gi',
 );
 
-const MIN_LINE_LENGTH = 60;
-const LINE = `[A-Za-z\\d+/]{${MIN_LINE_LENGTH},}`;
-const BASE64_CHARACTER = /[A-Za-z\d+/]/;
+const LINE = '[A-Za-z\\d+/]{60,}';
 const LINE_END = '(?:\\r?\\n[ \\t>]*|\\\\n)';
 const LAST_LINE = `(?:${LINE_END}(?:[A-Za-z\\d+/]+={1,2}|(?=[A-Za-z]*[\\d+/])[A-Za-z\\d+/]+(?=[ \\t]*(?:["'\\\\\\r\\n]|$))))?`;
 const BASE64 = new RegExp(`(?<![A-Za-z\\d+/])${LINE}(?:${LINE_END}${LINE})*={0,2}${LAST_LINE}`, 'g');
@@ -38,18 +36,7 @@ const PICTURE = /^(?:iVBORw0KGg|\/9j\/|R0lGOD|UklGR|SUkqA|TU0AK|Qk0|PHN2Zy|PD94b
 export function withoutEmbeddedData(text: string): string {
   const plain = withoutColours(text);
   const rest = /data:/i.test(plain) ? plain.replace(EMBEDDED, embeddedUri) : plain;
-  return hasBase64Line(rest) ? rest.replace(BASE64, embeddedBase64) : rest;
-}
-
-/** Whether there is a line of base64. It looks for the end of one, because a growing answer is read whole for each edit. */
-function hasBase64Line(text: string): boolean {
-  for (let from = 0; from + MIN_LINE_LENGTH <= text.length; ) {
-    let at = from + MIN_LINE_LENGTH - 1;
-    while (at >= from && BASE64_CHARACTER.test(text.charAt(at))) at -= 1;
-    if (at < from) return true;
-    from = at + 1;
-  }
-  return false;
+  return rest.replace(BASE64, embeddedBase64);
 }
 
 const ESCAPE = '\u001B';

@@ -175,7 +175,7 @@ export const channelSettings = {
   noProject: 'This channel has no project yet: its first task creates one.',
   useProject: 'Use another project',
   useProjectHint:
-    'The id of a project at the agent service. New threads use it; existing threads keep their project.',
+    'The id of a project at the agent service, or “new” for a new one. New threads use it; existing threads keep theirs.',
   projectTitle: "The project's name",
   description: "The project's description",
   descriptionHint: 'Leave empty for no description.',
@@ -232,7 +232,7 @@ export const channelSettingsFailed = {
   tooOften: "You've changed settings often in the last hour. Please try again later.",
   late: "The agent service didn't respond in time, so nothing was saved here. Press Save again in a moment.",
   projectNotFound:
-    "This channel's project no longer exists at the agent service. Enter the id of another one.",
+    "This channel's project no longer exists at the agent service. Enter the id of another one, or “new”.",
 } as const;
 
 /** What a channel is told when a setting is turned on or off there. `who` is a name, or '' if it is unknown. */

@@ -34,7 +34,13 @@ describe('the project of a channel', () => {
     expect(taskOf(scene, 'in the new project')?.project.id).toBe(other);
     expect(taskOf(scene, 'in the old project')?.project.title).toBe(channel.name);
     expect(scene.sentToAgent('in the old project').texts).toHaveLength(2);
-    expect((await openChannelSettings(scene, ada, channel)).shown).toContain(other);
+    const modal = await openChannelSettings(scene, ada, channel);
+    expect(modal.shown).toContain(other);
+    // Otherwise nobody would know how to undo it.
+    expect(modal.shown).toContain('or “new” for a new one');
+    await modal.save({ channel_project: 'new' });
+    await scene.finished(channel, scene.ask(channel, 'in one of its own again'));
+    expect(taskOf(scene, 'in one of its own again')?.project).toMatchObject({ title: channel.name });
   });
 
   test('can be chosen before the first task', async () => {

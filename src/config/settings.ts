@@ -148,7 +148,7 @@ export const settingsSchema = z.object({
     what: 'The only workspaces (T…) and organisations (E…) that may install the app by OAuth, separated by commas, or * for any. Required with SLACK_CLIENT_ID if AGENT_API_KEY is set, because every workspace then uses that key.',
   }),
   SLACK_CONFIG_TOKEN: setting(token.startsWith('xoxe.xoxp-').optional(), {
-    what: "Configuration token (xoxe.xoxp-…), which lasts 12 hours. Only the doctor uses it, to compare the app at Slack with this release's manifest.",
+    what: "Configuration token (xoxe.xoxp-…), which lasts 12 hours. Only the doctor uses it, to compare the app at Slack with this release's manifest, and to update it.",
     where: 'api.slack.com/apps, below the list of apps, "Your App Configuration Tokens"',
     secret: true,
   }),
@@ -219,7 +219,7 @@ export const settingsSchema = z.object({
     what: 'Hosts that are reached without HTTPS_PROXY: names, .domains, addresses and ranges of addresses (10.0.0.0/8), separated by commas. `no_proxy` is read as well.',
   }),
   SECRET_KEY: setting(secretKeyList.optional(), {
-    what: 'At least 32 random characters, the same for all processes. Encrypts the tokens and keys of workspaces and the standing instructions of channels, and signs links. Required for SLACK_CLIENT_ID, STABLE_LINKS and standing instructions. It may be several, with commas between: the first encrypts, all decrypt. docs/operations.md tells how to change it.',
+    what: 'At least 32 random characters, the same for all processes. Encrypts the tokens and keys of workspaces and the standing instructions and prompts of channels, and signs links. Required for SLACK_CLIENT_ID, STABLE_LINKS, accounts of workspaces, and instructions and prompts of channels. It may be several, with commas between: the first encrypts, all decrypt. docs/operations.md tells how to change it.',
     where: 'the command openssl rand -hex 32',
     secret: true,
   }),
@@ -250,7 +250,7 @@ export const settingsSchema = z.object({
     what: "Which replies in people's threads go to the agent: mentions (those that mention the bot), conversation (also those of a person who has turned to it there, until someone else writes) or replies (every reply). What admins set in App Home, or for a channel, takes precedence.",
   }),
   TASK_CONTROL: setting(z.enum(['starter', 'channel', 'admins']).default('channel'), {
-    what: "Who may use the buttons below an answer, the stop word and the other controls: starter (who began the thread or asked, and admins), channel (any full member in the channel) or admins. A channel's own setting takes precedence.",
+    what: "Who may stop and change tasks, by buttons, the stop word or an emoji: starter (who began the thread or asked, and admins), channel (any full member in the channel, and others who may use the agent there) or admins. A channel's own setting takes precedence.",
   }),
   STOP_WORDS: setting(phraseList, {
     what: 'Words that stop the agent as a whole message, beside stop and its like in English: in other languages, separated by commas, such as stopp,halt bitte.',
@@ -285,7 +285,7 @@ export const settingsSchema = z.object({
     what: "Whether links to results go through PUBLIC_URL and last 7 days, instead of the service's short-lived links. Anyone with such a link can read the file.",
   }),
   KEEP_WORDS_DAYS: setting(nonNegativeInteger.default(7), {
-    what: 'Days until the text of sent messages is deleted from the database. Until then a failed message can be sent again.',
+    what: 'Days until texts of messages, titles of tasks, names of files and comments are deleted from the database. Until then a failed message can be sent again.',
   }),
   KEEP_ROWS_DAYS: setting(nonNegativeInteger.min(2).default(90), {
     what: 'Days until records of messages, turns and posts are deleted.',

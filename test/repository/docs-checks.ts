@@ -135,7 +135,13 @@ function variablesIn(words: readonly string[], settings: ReadonlySet<string>): s
 }
 
 /** Names in capitals that are no settings of the program. */
-const otherNames = new Set(['NODE_EXTRA_CA_CERTS', 'TEST_DATABASE_URL']);
+const otherNames = new Set([
+  'NODE_EXTRA_CA_CERTS',
+  'SCIENCE_DOIS',
+  'SCIENCE_STRINGS',
+  'SLACK_PAYLOADS',
+  'TEST_DATABASE_URL',
+]);
 
 /** Settings, scripts and files that a page names and that are not there. */
 export function nameComplaints(text: string, { scripts, settings, exists }: Repository): string[] {

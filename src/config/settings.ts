@@ -188,7 +188,7 @@ export const settingsSchema = z.object({
     what: 'Skill (ID or name) to run with every message. None if not set.',
   }),
   PROMPTS_FILE: setting(z.string().min(1).optional(), {
-    what: 'JSON file with up to 20 prompts that people can choose where they ask: a list of objects with title, line (what it does), and prompt, skill or both. It is read at the start. Channels can add their own.',
+    what: 'JSON file with up to 20 prompts that people can choose where they ask: a list of objects with title, line (what it does), and prompt, skill or both (75, 75 and 1,000 characters). It is read at the start. Channels can add their own.',
   }),
   CHECK_SOURCES: setting(registryList, {
     what: 'Registries that are asked about the papers that an answer names, separated by commas: crossref (also asks doi.org), pubmed. Only the DOIs and PMIDs leave, and CHECK_SOURCES_MAILTO. None if not set.',

@@ -55,7 +55,7 @@ export const settings = {
     label: 'Prompts to choose from',
     hint: 'One in each line: title | what it does | prompt. A prompt may begin with a skill, such as --skill name.',
     invalid:
-      'Each line needs a title, what it does and a prompt, with | between. At most 20, each with its own title.',
+      'Each line needs title | what it does | prompt, of at most 75, 75 and 1,000 characters. At most 20, each with its own title.',
   },
   answers_in: {
     label: 'Channels in which I answer',

@@ -89,8 +89,12 @@ describe.concurrent('prompts', () => {
     const form = await openChannelSettings(scene, person, channel);
     expect(form.shown).toContain('Check a plate');
     expect(form.shown).toContain(`Set by <@${person.id}> on `);
-    const refused = await form.save({ channel_prompts: 'Only a title' });
-    expect(JSON.stringify(refused)).toContain(strings.settings.prompts.invalid);
+    for (const typed of ['Only a title', `${'T'.repeat(76)} | Line | Prompt`, `T | Line | ${'p'.repeat(1_001)}`]) {
+      const refused = await form.save({ channel_prompts: typed });
+      expect(JSON.stringify(refused)).toContain(strings.settings.prompts.invalid);
+    }
+    // The sentence is right about the longest that may be saved.
+    expect(strings.settings.prompts.invalid).toContain('at most 75, 75 and 1,000 characters');
     const { store } = scene.sandbox.bot;
     const row = store.db.selectFrom('settings').selectAll().where('channel', '=', channel.id);
     expect(JSON.stringify(await row.execute())).not.toContain('edge effects');

@@ -89,7 +89,11 @@ describe.concurrent('prompts', () => {
     const form = await openChannelSettings(scene, person, channel);
     expect(form.shown).toContain('Check a plate');
     expect(form.shown).toContain(`Set by <@${person.id}> on `);
-    for (const typed of ['Only a title', `${'T'.repeat(76)} | Line | Prompt`, `T | Line | ${'p'.repeat(1_001)}`]) {
+    for (const typed of [
+      'Only a title',
+      `${'T'.repeat(76)} | Line | Prompt`,
+      `T | Line | ${'p'.repeat(1_001)}`,
+    ]) {
       const refused = await form.save({ channel_prompts: typed });
       expect(JSON.stringify(refused)).toContain(strings.settings.prompts.invalid);
     }

@@ -22,6 +22,8 @@ import { type InboxOutcome, isEarlierTs } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
 
 const NOTICE_PART = 'paused';
+/** The notice of a pause that ended because nothing waits any more. */
+const NOTHING_PAUSED = endedNotice(strings.nothingPaused);
 
 type NoticeDeps = Pick<RelayDeps, 'store' | 'workspace'>;
 
@@ -35,7 +37,7 @@ export function pausedMessageButtons(deps: RelayDeps): ButtonHandlers<'send_paus
   };
 }
 
-/** Pauses what waits behind a turn that posts its end. `over` if that has ended, or all came after the stop. */
+/** Pauses what waits behind a turn that posts its end. `over` if the turn has ended, or all of it came after the stop. */
 export async function pauseBehindEnd(
   deps: RelayDeps,
   { turn, person, ts, control }: ControlRequest & { turn: Turn; ts: string; control: string },
@@ -54,12 +56,13 @@ export async function pauseBehindEnd(
   });
 }
 
-/** Updates a paused thread's notice after a message came or went, or ends the pause. Throws a SlackError. */
+/** After a message came to a paused thread or was withdrawn: updates the notice, or ends the pause. Throws a SlackError. */
 export async function updatePauseAfter(deps: RelayDeps, outcome: InboxOutcome, message: MessageKey) {
   if (outcome.kind === 'withdrawn') await updatePausedNotice(deps, message);
   if (outcome.kind !== 'admitted' || !outcome.isPaused) return;
   if (outcome.isQueued) await updatePausedNotice(deps, message);
-  else await endPauseIfOnly(deps, outcome.thread, message);
+  // Queued behind none: what waited may have been withdrawn.
+  else await endPauseIfAlone(deps, outcome.thread, message);
 }
 
 /** Updates the notice of a paused thread whose waiting messages changed. Returns at once; never throws. */
@@ -69,39 +72,40 @@ export function updatePausedNoticeSoon(deps: RelayDeps, message: MessageKey): vo
 
 const NOT_UPDATED = 'could not update the notice of a paused thread';
 
-/** Ends a pause if only this new message waits, because all before were withdrawn; or updates its notice. */
-async function endPauseIfOnly(deps: RelayDeps, thread: ThreadKey, message: MessageKey): Promise<void> {
+/** Ends the pause if only this new message waits, because those before it were withdrawn. Else updates the notice. */
+async function endPauseIfAlone(deps: RelayDeps, thread: ThreadKey, message: MessageKey): Promise<void> {
   const turnId = await deps.store.pausedThreads.pausedBy(thread);
   if (turnId === undefined) return;
-  const ended = await deps.store.transaction(async (store) => {
+  const isEnded = await deps.store.transaction(async (store) => {
     await store.threads.lock(thread);
-    const isEnded = await store.pausedThreads.resumeIfNothingElseWaits(thread, turnId, message.ts);
-    if (isEnded) await deps.enqueue(store, thread);
-    return isEnded;
+    const isResumed = await store.pausedThreads.resumeIfNothingElseWaits(thread, turnId, message.ts);
+    if (isResumed) await deps.enqueue(store, thread);
+    return isResumed;
   });
-  if (ended) await editNotice(deps, thread, turnId, async () => endedNotice(strings.nothingPaused));
+  if (isEnded) await editNotice(deps, thread, turnId, async () => NOTHING_PAUSED);
   else await updatePausedNotice(deps, message);
 }
 
-/** Updates the notice of the paused thread that a message is in. Ends the pause if no message waits. */
+/** Updates the notice of a message's thread, if that is paused. Ends the pause if no message waits. */
 async function updatePausedNotice(deps: NoticeDeps, key: MessageKey): Promise<void> {
   const message = await deps.store.messages.get(key);
   const turnId = message && (await deps.store.pausedThreads.pausedBy(message));
   if (message === undefined || turnId === undefined) return;
   // A notice that is being posted is brought up to date by the process that posts it.
   if ((await noticeOf(deps, message, turnId))?.state === 'intended') return;
-  const count = await countPausedOrResume(deps, message, turnId);
-  await editNotice(deps, message, turnId, () => renderNotice(deps, message, turnId, count));
+  const isEnded = await endPauseIfNoneWaits(deps, message, turnId);
+  const render = async () => (isEnded ? NOTHING_PAUSED : renderNotice(deps, message, turnId));
+  await editNotice(deps, message, turnId, render);
 }
 
-/** What someone reads whose message waits behind a stop; undefined if its thread is not paused. */
+/** The sentence for a person whose message waits behind a stop; undefined if the thread is not paused. */
 export async function noteIfPaused(deps: RelayDeps, thread: ThreadKey): Promise<string | undefined> {
   const id = await deps.store.pausedThreads.pausedBy(thread);
   if (id === undefined) return undefined;
   return strings.waitsBehindStop(await stopRequesterName(deps, { ...thread, id }));
 }
 
-/** Ends a pause as a button says, and updates the notice. `endings`: how this process ended pauses. */
+/** Ends a pause as a button says, and updates the notice. `endings`: how this process ended pauses, by turn. */
 async function endPause(
   deps: RelayDeps,
   endings: LRUCache<string, () => Promise<string>>,
@@ -115,7 +119,7 @@ async function endPause(
   const thread = { workspace, channel, thread_ts };
   const count = await deps.store.transaction(async (store) => {
     await store.threads.lock(thread);
-    if (!(await store.pausedThreads.resume(thread, turnId))) return 'over';
+    if (!(await store.pausedThreads.resume(thread, turnId))) return undefined;
     const waiting = await store.pausedThreads.waitingMessages(thread);
     if (control === 'send_paused') await deps.enqueue(store, thread);
     else for (const message of waiting) await store.messages.withdraw(message);
@@ -124,16 +128,16 @@ async function endPause(
     return waiting.length;
   });
   const textFor = control === 'send_paused' ? strings.pausedSent : strings.pausedDiscarded;
-  if (count !== 'over') endings.set(turnId, async () => textFor(count, await actorName(deps, press)));
-  // Also if the pause had ended: the process that ended it may not have updated the notice.
+  if (count !== undefined) endings.set(turnId, async () => textFor(count, await actorName(deps, press)));
+  // The notice is also edited if the pause had ended before: the process that ended it may not have done so.
   const render = async () => endedNotice((await endings.get(turnId)?.()) ?? strings.nothingPaused);
   inBackground(editNotice(deps, thread, turnId, render, press.messageTs), deps.log, NOT_UPDATED);
-  if (count === 'over') return { outcome: count, told: strings.nothingPaused };
+  if (count === undefined) return { outcome: 'over', told: strings.nothingPaused };
   deps.log.info({ turn: turnId, person, control, count }, 'paused messages sent or discarded');
   return 'done';
 }
 
-/** Edits the notice, if there is one and `render` gives one. `pressedTs`: its ts as pressed, maybe not recorded yet. */
+/** Edits the notice, if there is one and `render` returns one. `pressedTs`: its ts by a press, if not recorded yet. */
 async function editNotice(
   deps: NoticeDeps,
   thread: ThreadKey,
@@ -174,8 +178,8 @@ export async function postPausedNoticeAndFinish(
       return 'finished';
     });
     if (countOrFinished === 'finished') return;
-    const notice = await renderNotice(deps, turn, turn.id, countOrFinished);
-    // The messages went, or the pause ended, since they were counted: the next round finds that.
+    const notice = countOrFinished === 0 ? NOTHING_PAUSED : await renderNotice(deps, turn, turn.id);
+    // Since the count, the messages went or the pause ended: the next round finds that.
     if (notice === undefined) continue;
     if (posts.has(NOTICE_PART)) await posts.update(NOTICE_PART, notice, [asRendered]);
     else await posts.post(NOTICE_PART, notice, 'notice');
@@ -184,22 +188,20 @@ export async function postPausedNoticeAndFinish(
   }
 }
 
-/** Counts the paused messages; if there are none, ends the pause. */
-async function countPausedOrResume({ store }: NoticeDeps, thread: ThreadKey, turnId: string) {
+/** Ends a pause if no message waits, and returns whether that is so. */
+async function endPauseIfNoneWaits({ store }: NoticeDeps, thread: ThreadKey, turnId: string) {
   return store.transaction(async ({ threads, pausedThreads }) => {
     await threads.lock(thread);
-    const { length } = await pausedThreads.waitingMessages(thread);
-    if (length === 0) await pausedThreads.resume(thread, turnId);
-    return length;
+    if ((await pausedThreads.waitingMessages(thread)).length > 0) return false;
+    await pausedThreads.resume(thread, turnId);
+    return true;
   });
 }
 
-/** A pause's notice: ended if `count` is 0. Undefined if the pause, or all that waited, went meanwhile. */
-async function renderNotice(deps: NoticeDeps, thread: ThreadKey, turnId: string, count: number) {
-  if (count === 0) return endedNotice(strings.nothingPaused);
-  if ((await deps.store.pausedThreads.pausedBy(thread)) !== turnId) return undefined;
-  // Counted anew: the edit may have waited long.
-  const { length } = await deps.store.pausedThreads.waitingMessages(thread);
+/** A pause's notice, which counts what waits now. Undefined if the pause has ended, or nothing waits any more. */
+async function renderNotice({ store }: NoticeDeps, thread: ThreadKey, turnId: string) {
+  if ((await store.pausedThreads.pausedBy(thread)) !== turnId) return undefined;
+  const { length } = await store.pausedThreads.waitingMessages(thread);
   if (length === 0) return undefined;
   return noteWithButtons(strings.messagesPaused(length), ['send_paused', 'discard_paused'], turnId);
 }

@@ -7,7 +7,7 @@ import { messageButtons } from '../relay/controls/continue-and-retry.ts';
 import { pausedMessageButtons, updatePauseAfter } from '../relay/controls/paused-messages.ts';
 import {
   correct,
-  offerSendNow,
+  passOnOrOfferSendNow,
   sendInstead,
   sendNow,
   tellOfLateEdit,
@@ -102,7 +102,7 @@ export function createControls({ deps, runner, jobs }: Turns, { ackStore }: Stor
       ...[tellIfClosed, tellOfLateEdit, tellOfUnsentReply, updatePauseAfter].map(
         async (follow) => await follow(controlDeps, outcome, message),
       ),
-      offerSendNow(controlDeps, passOn, outcome, message),
+      passOnOrOfferSendNow(controlDeps, passOn, outcome, message),
       markQueued(deps, outcome, () => jobs.runDue()),
       stopTriggers.onInboxOutcome(outcome, message),
     ],

@@ -26,15 +26,16 @@ import type { PassOnTime } from './messages-during-a-run.ts';
 import { noteIfPaused, updatePausedNoticeSoon } from './paused-messages.ts';
 import type { StopControl } from './stop-control.ts';
 
-/** Has the turn that this process runs in a thread look for a message to pass on. False if it does not. */
+/** Has a thread's turn look for a message to pass on. False if this process runs none, or the turn does not look now. */
 type PassOn = (thread: ThreadKey, when: PassOnTime) => boolean;
+/** Handles the button that sends what waits behind a stop. */
 type SendPaused = ButtonHandlers<'send_paused'>['send_paused'];
 
 /**
- * Passes a queued message on if the run pauses; else offers its writer buttons, once for all they write. Whoever may not use
- * the agent is told so at once: the run may take hours.
+ * Passes a queued message on if the run pauses. Else offers its writer buttons, below one note for all that they have
+ * waiting. A writer who may not use the agent is told so at once, because the run may take hours.
  */
-export async function offerSendNow(
+export async function passOnOrOfferSendNow(
   deps: RelayDeps,
   passOn: PassOn,
   outcome: InboxOutcome,
@@ -45,23 +46,23 @@ export async function offerSendNow(
   const { messages, turns } = deps.store;
   if (await messages.hasEarlierWaiting(outcome.thread, writer.person, ts)) return;
   const open = await turns.open(outcome.thread);
-  // The open turn has no run to send to or stop: its run has ended, or its message went to an earlier turn's.
+  // Such a turn has no run to send to or stop: the run has ended, or an earlier turn's run got the turn's message.
   const endsSoon = open !== undefined && (hasSettled(open) || seeksOwnReply(open));
   if (endsSoon) return;
-  if (await isRefusedAtOnce(deps, { ...writer, ts })) return;
+  if (await refuseIfDenied(deps, { ...writer, ts })) return;
   const note = noteWithButtons(strings.messageQueued, ['send_now', 'send_instead'], ts);
   trySendEphemeral(deps, { ...writer, threadTs: outcome.thread.thread_ts }, note);
 }
 
-/** Refuses a message whose writer may not use the agent; false also if Slack does not say in time. Throws a StoreError. */
-async function isRefusedAtOnce(deps: RelayDeps, asked: ChannelActor & MessageKey): Promise<boolean> {
+/** Refuses a message if its writer may not use the agent. False also if Slack does not say in time. Throws a StoreError. */
+async function refuseIfDenied(deps: RelayDeps, asked: ChannelActor & MessageKey): Promise<boolean> {
   const { store, settings } = deps;
   const workspace = deps.workspace(asked.workspace);
   const message = await store.messages.get(asked);
   if (workspace === undefined || message === undefined) return false;
-  const set = await store.settings.inForce(asked.workspace, asked.channel);
-  const look = accessDenialUnder(set, deps, workspace.people, asked, timeLimit(settings.lookupMs));
-  const why = await look.catch(valueIf(undefined, (error) => !(error instanceof StoreError)));
+  const inForce = await store.settings.inForce(asked.workspace, asked.channel);
+  const denial = accessDenialUnder(inForce, deps, workspace.people, asked, timeLimit(settings.lookupMs));
+  const why = await denial.catch(valueIf(undefined, (error) => !(error instanceof StoreError)));
   if (why === undefined || why === 'unknown') return false;
   if (await refuseMessage({ deps, workspace }, message, { why })) await tellRefused(deps, message, why);
   return true;
@@ -83,8 +84,8 @@ export async function sendNow(
 }
 
 /**
- * Tells who has edited or deleted a message that the agent has, in an ephemeral note whose buttons send the
- * correction or stop the run. Of an unknown editor, `person` is '': nobody gets a note. Throws a SlackError.
+ * Tells the person who edited or deleted a message that the agent has, in an ephemeral note whose buttons send the
+ * correction or stop the run. If the editor is unknown, `person` is '' and nobody gets a note. Throws a SlackError.
  */
 export async function tellOfLateEdit(
   deps: RelayDeps,
@@ -198,7 +199,7 @@ async function revisedTurnOf({ earlyEdits, turns }: Store, message: Message): Pr
   return isEdited ? turns.ofMessage(message) : undefined;
 }
 
-/** The message that a press is about; `unknown` if it is not kept, `refused` once a person is told why. */
+/** The message that a press is about. `unknown` if it is not kept; `refused` if the person may not, and was told. */
 async function permittedMessage(deps: RelayDeps, press: MessagePress, control: string) {
   const { workspace, channel, messageTs: ts, person } = press;
   const message = await deps.store.messages.get({ workspace, channel, ts });
@@ -208,7 +209,7 @@ async function permittedMessage(deps: RelayDeps, press: MessagePress, control: s
   return (await mayUseControl(deps, use)) ? message : 'refused';
 }
 
-/** How often (ms), and how many times, it is looked what became of a message that somebody asked to send. */
+/** How often (ms), and how many times, the answer to a press looks what became of the messages to send. */
 const LOOK_INTERVAL_MS = 500;
 const MAX_LOOKS = 600;
 
@@ -220,7 +221,7 @@ async function answerUnsent(deps: RelayDeps, key: MessageKey): Promise<PressAnsw
   return { outcome: 'done', told: fate.told, ...(isWaiting && { replacement: noteOf(fate, [key]) }) };
 }
 
-/** The answer to a press on messages on their way: `told` at once, and within 5 minutes what became of them. */
+/** The answer to a press that sends messages: `told` at once and, within 5 minutes, what became of them. */
 function answerSending(deps: RelayDeps, keys: readonly MessageKey[], told: string): PressAnswer {
   const later = async () => {
     for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
@@ -249,15 +250,15 @@ interface KnownFate {
 /** `on_its_way`: it is being sent, or will be once the run takes it. */
 type Fate = KnownFate | { state: 'on_its_way'; told?: undefined };
 
-/** What became of several: one on its way counts first, then one that waits; a deleted one last. */
+/** What the note says of several messages: one on its way counts first, then one that waits, and a deleted one last. */
 async function fateOfAll(deps: RelayDeps, keys: readonly MessageKey[]): Promise<Fate | undefined> {
   const fates = await Promise.all(keys.map((key) => fateOf(deps, key)));
-  const first = (state: Fate['state']) => fates.find((fate) => fate.state === state);
-  const sent = fates.find(({ state }) => state !== 'withdrawn');
-  return first('on_its_way') ?? first('waiting') ?? sent ?? fates[0];
+  const anyIn = (state: Fate['state']) => fates.find((fate) => fate.state === state);
+  const notDeleted = fates.find(({ state }) => state !== 'withdrawn');
+  return anyIn('on_its_way') ?? anyIn('waiting') ?? notDeleted ?? fates[0];
 }
 
-/** What became of one message, by its row. `toldIfWaiting` is said of one that just waits. */
+/** What became of a message, by its row. `toldIfWaiting`: the sentence for a message that waits like any other. */
 async function fateOf(
   deps: RelayDeps,
   key: MessageKey,

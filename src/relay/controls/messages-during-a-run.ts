@@ -18,7 +18,7 @@ import { nextAllowedMessage } from '../sending/next-message.ts';
 import { Sender, type SendingTurn } from '../sending/sender.ts';
 import { closeIfUnchanged, closeMessage, requeueMessage } from '../sending/unsent-message.ts';
 
-/** When a run gets a message: only if it pauses, or at once because the writer pressed **Send now**. */
+/** When a run may get a message: only in one of its pauses, or at once because the writer pressed **Send now**. */
 export type PassOnTime = 'in_pause' | 'at_once';
 
 /** Stands for the name of a pause where a writer asked to send their message now. */
@@ -26,17 +26,17 @@ export const ASKED_FOR = 'asked for';
 
 /** What the running turn tells, and learns, about messages that are passed on to its run. */
 export interface PassOnListener {
-  /** What the answer is now. */
+  /** What the agent has written by now. */
   progress(): AnswerProgress;
-  /** Called when a message is at the service. `before`: what the answer was just before it was sent. */
+  /** Called when a message is at the service. `before`: what the agent had written just before it was sent. */
   onPassedOn(writer: string, notes: readonly FileNote[], before: AnswerProgress): void;
-  /** Called when the service takes no message while the agent works: the message waits again. */
+  /** Called when a message waits again, because the service takes none while the agent works. */
   onRequeued(): void;
 }
 
 type PassingOnOptions = PassOnListener & { stopSignal: AbortSignal };
 
-/** Passes waiting messages on to a silent run. The turn of each continues when that of the run ends. */
+/** Passes waiting messages on to a run. Each message has a turn of its own, which goes on once the run's turn has ended. */
 export class PassingOn {
   readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
@@ -84,7 +84,7 @@ export class PassingOn {
     }
   }
 
-  /** Passes nothing more on. Waits for the step under way, so that two turns never send the same message. */
+  /** Passes nothing more on, and waits for the step under way: two turns must never send the same message. */
   async stop(): Promise<void> {
     this.#cancel();
     await this.#passing;
@@ -92,14 +92,14 @@ export class PassingOn {
 
   readonly #cancel = (): void => this.#end.abort(new Interruption('not_accepting'));
 
-  /** Passes a message on. `used_up`: no other in the same pause. `open`: none was found, or it ended unsent. */
+  /** Passes the next message on. `used_up`: the pause takes no other. `open`: none was found, or it ended unsent. */
   async #passOnNext(): Promise<'used_up' | 'open'> {
     this.#isSeeking = true;
-    const turn = await this.#nextTurn().finally(() => {
+    const turn = await this.#resumeOrBeginTurn().finally(() => {
       this.#isSeeking = false;
     });
     if (turn === undefined) return 'open';
-    const sending = this.#sending(turn);
+    const sending = this.#sendingTurn(turn);
     // Read before the call: the run may go on before the service answers the call.
     const before = this.#options.progress();
     try {
@@ -185,13 +185,13 @@ export class PassingOn {
     await this.#work.deps.store.messages.endUrgency(this.#turn);
   }
 
-  /** The turn that an earlier attempt began to pass on, or a new one; undefined if nothing can go now. */
-  async #nextTurn(): Promise<Turn | undefined> {
+  /** The turn of a message to pass on: one that an earlier attempt began, or a new one. Undefined if none may go now. */
+  async #resumeOrBeginTurn(): Promise<Turn | undefined> {
     const { store } = this.#work.deps;
     const begunTurn = await store.turns.unfinishedPassedOn(this.#turn);
     if (begunTurn !== undefined) return begunTurn;
-    const current = await store.turns.get(this.#turn.workspace, this.#turn.id);
-    if (current?.stop_requested_at !== null) return undefined; // The run's turn was stopped, or is gone.
+    const run = await store.turns.get(this.#turn.workspace, this.#turn.id);
+    if (run === undefined || run.stop_requested_at !== null) return undefined;
     const message = await nextAllowedMessage(this.#work, this.#turn, { failFast: true });
     if (message === undefined || message.content === null) return undefined;
     // An empty message gets help in a turn of its own.
@@ -199,8 +199,8 @@ export class PassingOn {
     return beginTurnOrRefuse(this.#work, nextTurnId(), message, this.#turn.id);
   }
 
-  /** What a sender of the turn's message needs. Without `state`: the run's reply does not show its uploads. */
-  #sending(turn: Turn): SendingTurn {
+  /** A turn as its sender needs it. It has no `state`, because the run's reply does not show the message's uploads. */
+  #sendingTurn(turn: Turn): SendingTurn {
     const { deps, workspace, lease } = this.#work;
     const { signal: stopSignal } = this.#end;
     const retrying = { about: { turn: turn.id }, wake: stopSignal };
@@ -212,6 +212,7 @@ export class PassingOn {
   }
 }
 
+/** Throws `not_accepting` if the service is busy or the message waits again; else the error itself. */
 function rethrowAsNotAccepting(error: unknown): never {
   const isNotAccepting = isBusy(error) || isInterruption(error, 'waits_again');
   throw isNotAccepting ? new Interruption('not_accepting', { cause: error }) : error;

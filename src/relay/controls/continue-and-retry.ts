@@ -11,21 +11,22 @@ import { inBackground } from '../runtime/poller.ts';
 import { updatePausedNoticeSoon } from './paused-messages.ts';
 import { buttonUse, showButtonUse } from './used-button-note.ts';
 
-/** What a button sends, and what its row holds beside that. */
+/** A message that a button sends, and what its row holds beside the content. */
 type ButtonMessage = Pick<NewMessage, 'content'> & Partial<NewMessage>;
 
 /** The buttons that send the agent a message, which waits in its thread like any other. Each works once. */
 export function messageButtons(
   deps: RelayDeps,
 ): ButtonHandlers<'continue' | 'retry' | 'go_ahead' | 'stop_here' | 'replace_sources'> {
+  /** Makes a message with this text or, if people have written since the turn's message, says that it is too late. */
   const unlessWrittenSince = (text: string) => async (turn: Turn, store: Store) =>
     (await store.messages.hasLater(turn)) ? { late: strings.answeredInThread } : { content: { text } };
   const planAnswer = (control: keyof typeof strings.planAnswers) => (press: TurnPress) => {
-    const record = async ({ workspace, channel, thread_ts, id: turn_id }: Turn, store: Store) => {
+    const recordAnswer = async ({ workspace, channel, thread_ts, id: turn_id }: Turn, store: Store) => {
       const event = { workspace, channel, thread_ts, turn_id, user_id: press.person };
       await store.audit.add({ ...event, kind: 'approval', details: { control } });
     };
-    return claimAndSend(deps, press, control, unlessWrittenSince(strings.planAnswers[control]), record);
+    return claimAndSend(deps, press, control, unlessWrittenSince(strings.planAnswers[control]), recordAnswer);
   };
   return {
     /** Asks the agent to continue its answer, cut off at the length limit, unless people have written since. */
@@ -50,7 +51,7 @@ export function messageButtons(
         const text = replacementRequest(checks ?? {});
         return text === undefined ? 'unknown' : { content: { text } };
       }),
-    /** These answer a plan that waits for approval, unless people have written since. */
+    /** Both answer a plan that waits for approval, unless people have written since. */
     go_ahead: planAnswer('go_ahead'),
     stop_here: planAnswer('stop_here'),
   };

@@ -18,7 +18,7 @@ import type { StopControl, StopRequest } from './stop-control.ts';
 
 const STOP_REACTION = 'octagonal_sign';
 
-/** Most threads of a channel in which a post that is not recorded yet is looked for. */
+/** Most threads of a channel that are searched for a post of ours that is not recorded yet. */
 const MAX_TURNS_POSTING = 3;
 
 /** A stop that comes as an event: an emoji on the message `target`, or Slack's own stop of a session. */
@@ -31,7 +31,7 @@ type ReactionTrigger = Extract<StopTrigger, { kind: 'reaction' }>;
 /** Someone asks to stop a thread's work; `control` is the name in the audit trail. */
 type ThreadStopRequest = Required<Pick<StopRequest, 'person' | 'ts' | 'control'>>;
 
-/** Stops without a button of ours. Each means the turn at work in a thread, and may be delivered twice. */
+/** Handles stops that come without a button of ours. Each is for a thread's turn at work, and may be delivered twice. */
 export class StopTriggers {
   readonly #deps: RelayDeps;
   readonly #stopControl: StopControl;
@@ -41,7 +41,7 @@ export class StopTriggers {
     this.#stopControl = stopControl;
   }
 
-  /** Someone wrote the stop word. It stops what was asked before it. */
+  /** Someone wrote the stop word: stops what was asked before that message. */
   async onStopWord({ workspace, channel, thread_ts, ts, person }: IncomingMessage): Promise<StopOutcome> {
     return this.#stopThread({ workspace, channel, thread_ts }, { person, ts, control: 'stop_word' });
   }
@@ -53,7 +53,7 @@ export class StopTriggers {
     this.#tellPerson(message, thread_ts === message.ts ? undefined : thread_ts, outcome.outcome);
   }
 
-  /** Carries out a stop that came as an event, until it is recorded. Ignores reactions that are no stop. */
+  /** Carries out a stop that came as an event; returns once it is recorded. Ignores reactions that are no stop. */
   async handle(trigger: StopTrigger): Promise<StopOutcome> {
     return trigger.kind === 'reaction' ? this.#handleReaction(trigger) : this.#handleSessionStop(trigger);
   }
@@ -77,22 +77,20 @@ export class StopTriggers {
     const thread = { workspace, channel, thread_ts };
     const outcome = await this.#stopThread(thread, stop);
     this.#tellPerson(trigger, thread_ts, outcome);
-    // Slack leaves it to the app to show that the session is idle. A turn does so at its end; without one, this does.
+    // Slack leaves it to the app to show that the session is idle. A turn does so at its end. Here there is no turn.
     const sessions = this.#deps.workspace(workspace)?.sessions;
     if (sessions !== undefined && (outcome === 'nothing' || outcome === 'over')) {
       const isDue = async () => (await this.#deps.store.turns.open(thread)) === undefined;
-      const active = sessions.setStatus({ channel, threadTs: thread_ts }, 'active', isDue);
-      inBackground(active, this.#deps.log, 'could not reactivate an agent session');
+      const reactivation = sessions.setStatus({ channel, threadTs: thread_ts }, 'active', isDue);
+      inBackground(reactivation, this.#deps.log, 'could not reactivate an agent session');
     }
     return outcome;
   }
 
-  /** Tells the person privately, unless the thread shows it, they know it (`refused`), or it was no stop. */
+  /** Tells the person privately what became of a stop, unless the thread shows it, they were told, or it was no stop. */
   #tellPerson(actor: ChannelActor, threadTs: string | undefined, outcome: StopOutcome): void {
     if (outcome === 'done' || outcome === 'refused' || outcome === 'ignored') return;
-    const { workspace, channel, person } = actor;
-    const target = { workspace, channel, person, threadTs };
-    trySendEphemeral(this.#deps, target, strings.stopTriggerReplies[outcome]);
+    trySendEphemeral(this.#deps, { ...actor, threadTs }, strings.stopTriggerReplies[outcome]);
   }
 
   /** Stops the turn of the message or reply with the stop emoji, or withdraws a message that still waits. */
@@ -103,13 +101,13 @@ export class StopTriggers {
     const key = { workspace, channel, ts: target };
     const message = await store.messages.get(key);
     const recorded = (await store.turns.ofMessage(key)) ?? (await store.posts.turnOf(key));
-    // What people wrote is in `messages`; a post of ours may not be recorded yet.
+    // Without a row in `messages`, it may be a post of ours that is not recorded yet.
     const turn = recorded ?? (message === undefined ? await this.#turnPosting(key) : undefined);
     const control = 'stop_reaction';
     if (turn !== undefined)
       return this.#stopControl.requestStop({ workspace, channel, turnId: turn.id, person, ts, control });
     if (message?.state !== 'waiting') return 'ignored';
-    // It has no turn yet: who wrote it counts as who asked.
+    // The message has no turn yet: its writer counts as the one who asked.
     const use = useOnTurn({ ...message, asked_by: message.user_id }, person, control);
     if (!(await mayUseControl(this.#deps, use))) return 'refused';
     return (await store.messages.withdraw(key)) ? 'withdrawn' : 'over';
@@ -148,8 +146,9 @@ export class StopTriggers {
   }
 
   /**
-   * The turn at work in a thread, else the one posting its end, else a new one for a waiting message, if not
-   * `refused`. Undefined if none is from before the stop. At the top of a direct conversation: of any thread.
+   * The turn that a stop in a thread is for: the one at work, else the one that posts its end, else a new one for the
+   * message that waits. `refused` if the person may not stop that one. Undefined if there is none from before the stop.
+   * At the top level of a direct conversation, the stop is for any thread of it.
    */
   async #findOrBeginTurn(thread: ThreadKey, stop: ThreadStopRequest): Promise<Turn | 'refused' | undefined> {
     const { messages, turns } = this.#deps.store;
@@ -162,14 +161,14 @@ export class StopTriggers {
     return location && this.#beginNextTurn(location, stop);
   }
 
-  /** Begins the next message's turn, so that the stop ends it unsent; undefined if only later messages wait. */
+  /** Begins the next message's turn, so that the stop ends it unsent. Undefined if only later messages wait, or none. */
   async #beginNextTurn(thread: ThreadKey, { person, ts, control }: ThreadStopRequest) {
     const next = await this.#deps.store.messages.nextWaiting(thread);
     if (next === undefined || !isEarlierTs(next.ts, ts)) return undefined;
     const use = useOnTurn({ ...thread, asked_by: next.user_id }, person, control);
     if (!(await mayUseControl(this.#deps, use))) return 'refused';
     return this.#deps.store.transaction(async (store) => {
-      // Meanwhile a process may have begun its turn, or the message may be gone.
+      // Meanwhile a process may have begun the message's turn, or the message may be gone.
       const now = await store.messages.nextWaiting(thread);
       return now?.ts === next.ts ? store.turns.beginOnce(nextTurnId(), now) : store.turns.open(thread);
     });

@@ -19,7 +19,7 @@ import { Interruption, isInterruption } from '../runtime/turn-exceptions.ts';
 const MAX_STOPS_PER_POLL = 200;
 /** How long one attempt may take (ms); the next poll begins another. */
 const ATTEMPT_TIMEOUT_MS = 30_000;
-/** From so many seconds after the first request, another one forces the stop. */
+/** How many seconds after the first request another one forces the stop. */
 const FORCE_STOP_AFTER_SECONDS = 10;
 
 /** A person asks to stop a turn. */
@@ -29,15 +29,16 @@ export interface StopRequest extends ControlRequest {
   /** The turn of `turnId`, if the caller has just read it. */
   turn?: Turn;
   control?: string;
-  /** Sends messages instead of a pause. If it returns none, they were sent or are gone: nothing is stopped. */
+  /** Sends messages in place of a pause. Returns none if they were sent before or are gone: then nothing is stopped. */
   instead?: (store: Store) => Promise<readonly MessageKey[]>;
 }
 
-/** Stops turns: records the stop, pauses what waits, tells the service. Any process may tell it once more. */
+/** Stops turns: records each stop, pauses what waits, and tells the service, which any process may do once more. */
 export class StopControl {
   readonly #deps: RelayDeps;
   readonly #onStopRequested: (turn: Turn) => void;
   readonly #poller: Poller;
+  /** The calls to the service under way, by turn. */
   readonly #pendingCalls = new Map<string, Promise<void>>();
 
   /** `onStopRequested` is called for every turn to stop, repeatedly until the turn has settled. */
@@ -95,7 +96,7 @@ export class StopControl {
     return { outcome: 'done', sent };
   }
 
-  /** The turn to stop: the running one, if it has passed this turn's message on, else this turn. */
+  /** The turn to stop: the running one if this turn's message was passed on to it, else this turn. */
   async #turnToStop(turn: Turn): Promise<Turn> {
     if (turn.passed_on_by_turn_id === null || isOver(turn)) return turn;
     const running = await this.#deps.store.turns.get(turn.workspace, turn.passed_on_by_turn_id);
@@ -138,7 +139,7 @@ export class StopControl {
     });
   }
 
-  /** Of the stops that have not settled, tells some to their turns, if they run here, and sends them. */
+  /** Sends some of the stops that have not settled, and tells those of their turns that run in this process. */
   async #announceAndSendSome(): Promise<void> {
     for (const turn of await this.#deps.store.stopRequests.unsettled(MAX_STOPS_PER_POLL)) {
       this.#onStopRequested(turn);
@@ -205,6 +206,7 @@ async function cancelAtService(
   else if (reply.status !== 'cancelling') await agent.cancelMessage(taskId, replyId, { signal });
 }
 
+/** Whether this is the last message that a task got: none of a person's follows it. */
 async function isLastMessage(agent: AgentClient, taskId: string, messageId: string, signal?: AbortSignal) {
   for await (const { role } of agent.messagesAfter(taskId, messageId, { signal }))
     if (role === 'user') return false;

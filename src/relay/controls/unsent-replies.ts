@@ -21,7 +21,7 @@ import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { sendEphemeral } from '../runtime/private-notices.ts';
 import { noteIfPaused, updatePausedNoticeSoon } from './paused-messages.ts';
 
-/** The buttons that send an unsent reply, send it and the thread's later ones, or end the sending of these. */
+/** The buttons that send an unsent reply, send it and all later replies of its thread, or send no later ones any more. */
 export function unsentReplyButtons(
   deps: RelayDeps,
 ): ButtonHandlers<'send_reply' | 'keep_listening' | 'stop_listening'> {
@@ -38,7 +38,7 @@ export function unsentReplyButtons(
   };
 }
 
-/** Tells a writer, once in each thread, that a reply was not sent or access is lacking. Throws SlackError. */
+/** Tells a writer, once in each thread, that a reply was not sent, or that they may not ask. Throws a SlackError. */
 export async function tellOfUnsentReply(
   deps: RelayDeps,
   outcome: InboxOutcome,
@@ -48,7 +48,7 @@ export async function tellOfUnsentReply(
   const { thread } = outcome;
   if (!(await deps.store.threads.claimInforming(thread, writer.person))) return;
   const why = await useDenial(deps, writer, 'anywhere', timeLimit(deps.settings.lookupMs));
-  // If Slack did not say who may use the agent, a press asks again.
+  // If Slack did not say whether they may, a press asks again.
   const note =
     why === undefined || why === 'unknown'
       ? noteWithButtons(strings.replyNotSent, ['send_reply', 'keep_listening'], ts)
@@ -59,11 +59,11 @@ export async function tellOfUnsentReply(
   });
 }
 
-/** Sends the reply of who presses. `over` if it was sent before, `late` if Slack does not say whether they may. */
+/** Sends the reply of the person who presses. `over`: it was sent before. `late`: Slack does not say whether they may. */
 async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlOutcome | PressAnswer> {
   const thread = threadOf(press);
   if (thread === undefined) return 'unknown';
-  // With the press, Slack says that they are in the channel.
+  // The press shows that they are in the channel.
   const why = await useDenial(deps, press, 'acting', timeLimit(deps.settings.lookupMs));
   if (why === 'unknown') return { outcome: 'late', told: await refusalTold(deps, press, { why }, 'form') };
   if (why !== undefined) {
@@ -82,7 +82,7 @@ async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlO
   return { outcome: 'done', replacement: { text, blocks: [] } };
 }
 
-/** Sets whether all replies of a thread are sent, and says so there; `over` if set before, or set too often. */
+/** Sets whether all replies of a thread are sent, and says so there. `over` if it was set before, or is set too often. */
 async function setListening(
   deps: RelayDeps,
   press: MessagePress,

@@ -9,21 +9,21 @@ import { actorName } from '../reading/display-names.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { compareTs } from '../runtime/incoming-message.ts';
 
-/** How often (ms), and how many times at most, it is looked whether a button's message still waits. */
+/** How often (ms), and how many times at most, a use looks whether the message that the button made still waits. */
 const LOOK_INTERVAL_MS = 500;
 const MAX_LOOKS = 20;
 
-/** A message of ours as Slack gives it back: all of its blocks, or it does not parse. */
+/** A message of ours as Slack gives it back, with all of its blocks: else it does not parse. */
 export const shownMessageSchema = z.looseObject({
   text: z.string().catch(''),
   blocks: z.array(z.looseObject({ type: z.string(), elements: z.array(z.looseObject({})).optional() })),
 });
 
 /**
- * Takes the buttons that work once from our message `ts`, which then says who used one, or if nobody has, that
- * it is too `late`; without `late` it stays as it is. First waits, for 10 s at most, while the message that the
- * button made may be refused. `message` is what ours shows; left out, that is read from Slack. A reply that
- * still grows is left alone, because its turn shows the use. Throws a SlackError.
+ * Takes the buttons that work once from our message `ts`, which then says who used one. If nobody has, it says why it
+ * is too `late`, or stays as it is without that. First waits, for 10 s at most, until the message that the button made is
+ * surely not refused. `message`: what ours shows, if it need not be read from Slack. Leaves a reply alone that still grows,
+ * because its turn shows the use. Throws a SlackError.
  */
 export async function showButtonUse(
   deps: RelayDeps,
@@ -39,8 +39,8 @@ export async function showButtonUse(
   const latest = await deps.store.turns.get(turn.workspace, turn.id);
   if (latest === undefined || !hasSettled(latest)) return;
   const { channel, thread_ts: threadTs } = turn;
-  const read = async () => deps.workspace(turn.workspace)?.readBack.message({ channel, threadTs, ts });
-  const shown = message ?? shownMessageSchema.safeParse(await read()).data;
+  const readShown = async () => deps.workspace(turn.workspace)?.readBack.message({ channel, threadTs, ts });
+  const shown = message ?? shownMessageSchema.safeParse(await readShown()).data;
   if (shown === undefined) return;
   const render = async () => {
     const use = (await buttonUse(deps, turn, claim)) ?? late;
@@ -52,13 +52,13 @@ export async function showButtonUse(
 /** Takes "Choose again" from a turn's last message, which says who used it. Throws a SlackError. */
 export async function showAskedAgain(deps: RelayDeps, turn: Turn): Promise<void> {
   const posts = [...(await deps.store.posts.ofTurn(turn)).values()];
-  // The messages of its reply, as `replyPart` names them, that Slack has.
-  const shown = posts.flatMap(({ part, ts }) => (part.startsWith('reply:') && ts !== null ? [ts] : []));
-  const last = shown.toSorted(compareTs).at(-1);
+  // The messages of the turn's reply that Slack has. `replyPart` names their parts.
+  const replyTs = posts.flatMap(({ part, ts }) => (part.startsWith('reply:') && ts !== null ? [ts] : []));
+  const last = replyTs.toSorted(compareTs).at(-1);
   if (last !== undefined) await showButtonUse(deps, turn, { ts: last, claim: 'button_message_ts' });
 }
 
-/** The sentence that says who used a turn's button that works once, and which; undefined if nobody has. */
+/** The sentence that says who used which of a turn's buttons that work once; undefined if nobody has. */
 export async function buttonUse(
   deps: RelayDeps,
   turn: TurnId,
@@ -70,7 +70,7 @@ export async function buttonUse(
   return strings.buttonUsed(who, claim === 'sources_message_ts' ? 'replace_sources' : buttonOf(use.message));
 }
 
-/** The `message` that a button of a turn made, if it is kept; undefined if nobody has used the button. */
+/** Undefined if nobody has used a turn's button; else the `message` that the button made, if it is kept. */
 async function pressedMessageOf({ store }: RelayDeps, { workspace, id }: TurnId, claim: ButtonClaim) {
   const turn = await store.turns.get(workspace, id);
   const ts = turn?.[claim];
@@ -80,7 +80,7 @@ async function pressedMessageOf({ store }: RelayDeps, { workspace, id }: TurnId,
 /** Which button made a message, as far as its text is still known. */
 function buttonOf(message: Message | undefined): keyof typeof strings.buttonUses {
   if (message?.resends_turn_id != null) return 'retry';
-  // Not **Send the correction**, which revises a turn, too: nobody claims that button.
+  // A message of **Send the correction** revises a turn, too, but nobody claims that button.
   if (message?.revises_turn_id != null) return 'choose_again';
   const text = message?.content?.text;
   if (text === strings.continueMessage) return 'continue';

@@ -5,9 +5,9 @@ import { type InboxOutcome, WAITING_EMOJI } from '../runtime/incoming-message.ts
 import type { JobKind } from '../runtime/job-runner.ts';
 import { inBackground } from '../runtime/poller.ts';
 
-/** Most reactions per workspace at a time. Slack removes about 17 a minute: all go within half a minute. */
+/** Most reactions in a workspace at a time. Slack lets us remove about 17 a minute: all go within half a minute. */
 const MAX_WAITING_REACTIONS = 5;
-/** How often a message is looked at while it waits (ms): its job is also woken, unless a process dies. */
+/** How often a job looks whether its message still waits (ms). The job is also woken, unless a process dies. */
 const LOOK_AGAIN_MS = 60_000;
 
 /** Jobs that put the hourglass on a message that waits for its turn, and take it off again. */
@@ -25,7 +25,7 @@ export function waitingReactionJobs(deps: RelayDeps): JobKind {
       const reaction = { channel, ts, name: WAITING_EMOJI };
       const isWaiting = () => messages.waitsForTurn({ workspace, channel, ts });
       if (await isWaiting()) {
-        // While the intent to add it stands, an earlier attempt may have failed to.
+        // While the intent to add the mark stands, an earlier attempt may have failed.
         const isSurelyThere = payload.added === true && intendedAt === null;
         if (isSurelyThere) return { inMs: LOOK_AGAIN_MS };
         if (!(await jobs.intend(job, { added: true }))) return 'later';
@@ -34,7 +34,7 @@ export function waitingReactionJobs(deps: RelayDeps): JobKind {
       if (payload.added !== true) return 'done';
       const removed = await posting.removeReaction(reaction);
       if (removed === 'refused') return 'given_up';
-      // Its turn may have ended without sending it, so that it waits again.
+      // The message's turn may have ended without sending it, so that it waits again.
       return removed === 'done' && (await isWaiting()) ? { inMs: 0, payload: {} } : removed;
     },
     onGivenUp: 'counted',
@@ -47,7 +47,7 @@ export function markWaiting({ store, log }: Pick<RelayDeps, 'store' | 'log'>, th
   inBackground(asked, log, 'could not ask for waiting reactions');
 }
 
-/** Asks for the hourglass on a message that has to wait; `runDue` adds it at once. */
+/** Asks for the hourglass on a message that has to wait. `runDue` has it added at once. */
 export async function markQueued(
   { store }: Pick<RelayDeps, 'store'>,
   outcome: InboxOutcome,

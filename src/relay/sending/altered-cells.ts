@@ -7,7 +7,7 @@ import { type AlteredCells, alteredCells } from '../../render/strings/index.ts';
 import type { FileNote } from '../../store/schema.ts';
 import type { UploadSource } from './file-upload.ts';
 
-/** Bytes of a file that are searched, and those that are parsed at once. */
+/** How many bytes of a file are searched, and how many are parsed at once. */
 const MAX_BYTES = 5 * 1_048_576;
 const BYTES_AT_ONCE = 65_536;
 /** A longer row (characters) is cut: a file without line breaks must not fill the memory. */
@@ -25,8 +25,8 @@ const DATE = new RegExp(
 const MONTH_FIRST = new RegExp(`^${MONTH}[-. ]\\d{1,4}$`);
 /** What spreadsheets make of ids of RIKEN such as 2310009E13. */
 const FLOAT = /^\d(?:[.,]\d+)?E\+\d{1,3}$/i;
-/** New names of genes whose former names spreadsheets take for dates, by month and day (genenames.org). */
-const FORMER_NAMES: Readonly<Record<string, (day: number) => string[]>> = {
+/** The new names of genes whose former names spreadsheets take for a date, by month and day (genenames.org). */
+const GENES_BY_DATE: Readonly<Record<string, (day: number) => string[]>> = {
   mar: (day) => (day > 11 ? [] : [`MARCHF${day}`, ...(day <= 2 ? [`MTARC${day}`] : [])]),
   sep: (day) => (day <= 12 || day === 14 ? [`SEPTIN${day}`] : day === 15 ? ['SELENOF'] : []),
   oct: (day) => (day === 4 ? ['POU5F1'] : []),
@@ -41,24 +41,26 @@ const OTHER_HEADING =
 const MIN_GENES = 5;
 const MIN_SHARE = 0.6;
 
+/** What was counted in a column of a table. */
 interface Column {
   name: string;
-  /** Its name, in which words that are written together stand apart. */
+  /** The name, with spaces between words that are written together (`geneName`). */
   heading: string;
   cells: number;
   genes: number;
   dates: number;
   floats: number;
+  /** The first few dates and floats. */
   altered: Set<string>;
   /** The lengths of numbers with a leading zero. */
   padded: Set<number>;
-  /** How many numbers of each length have none, with the first few of them. */
+  /** Of each length, how many numbers have no leading zero, and the first few of them. */
   unpadded: Map<number, { count: number; samples: Set<string> }>;
 }
 
 /**
- * A file that is searched for altered cells during its upload, if it is a table as text. `remark` says what
- * was found. If the upload did not read the beginning, `remark` does, and says nothing if it cannot.
+ * Has a file searched for altered cells while it is uploaded from the returned `source`, if it is a table as text. `remark`
+ * says what was found. If the upload did not read the file's beginning, `remark` reads it, and says nothing if that fails.
  */
 export function searchedForAlteredCells(source: UploadSource): {
   source: UploadSource;
@@ -93,28 +95,31 @@ async function readBeginning(opening: Promise<AsyncIterable<Uint8Array>>): Promi
 
 /** Looks for altered cells in the columns of a table as text, while its bytes pass. */
 class AlteredCellSearch {
+  /** Undefined until the first row has come. */
   #columns: Column[] | undefined;
+  /** Those below the header. */
   #rows = 0;
-  #left = MAX_BYTES;
+  #bytesLeft = MAX_BYTES;
+  /** The text behind the last whole row. */
   #rest = '';
   #delimiter: string | undefined;
   #decoder: TextDecoder | undefined;
 
-  /** Yields the bytes, of which the first 5 MiB are searched. */
+  /** Yields all bytes, and searches the first 5 MiB of them. */
   async *read(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of bytes) {
-      for (let at = 0; at < chunk.byteLength && this.#left > 0; at += BYTES_AT_ONCE) {
-        this.#take(chunk.subarray(at, at + Math.min(BYTES_AT_ONCE, this.#left)));
+      for (let at = 0; at < chunk.byteLength && this.#bytesLeft > 0; at += BYTES_AT_ONCE) {
+        this.#take(chunk.subarray(at, at + Math.min(BYTES_AT_ONCE, this.#bytesLeft)));
         await setImmediate(); // Parsing must not hold up the process.
       }
       yield chunk;
     }
   }
 
-  /** What was found in the column with the most altered cells; undefined without any. */
+  /** Ends the search. Returns what was found in the column with the most altered cells; undefined without any. */
   found(): AlteredCells | undefined {
-    // The rest of a file that has ended is a row without a line break. At the limit, it may be half a row.
-    if (this.#left > 0) this.#parse(this.#rest);
+    // At the end of a file, the rest is a row without a line break. At the limit of bytes, it may be half a row.
+    if (this.#bytesLeft > 0) this.#parse(this.#rest);
     this.#rest = '';
     const found = (this.#columns ?? []).flatMap((column, index) => {
       const altered = alteredGenes(column) ?? lostZeros(column);
@@ -125,7 +130,7 @@ class AlteredCellSearch {
 
   /** Parses the rows that end in these bytes, and keeps the rest for the next ones. */
   #take(bytes: Uint8Array): void {
-    this.#left -= bytes.byteLength;
+    this.#bytesLeft -= bytes.byteLength;
     this.#decoder ??= new TextDecoder(encodingOf(bytes));
     const text = this.#rest + this.#decoder.decode(bytes, { stream: true });
     const end = rowsEnd(text);
@@ -133,6 +138,7 @@ class AlteredCellSearch {
     this.#rest = text.slice(end).slice(0, MAX_ROW_LENGTH);
   }
 
+  /** Counts the cells of all rows in a text. */
   #parse(text: string): void {
     if (text.trim() === '') return;
     if (/^(?!#).*[,;\t]/m.test(text)) this.#delimiter ??= delimiterOf(text);
@@ -149,14 +155,14 @@ class AlteredCellSearch {
       this.#columns = row.map((cell) => newColumn(hasHeader ? cell.trim() : ''));
       if (hasHeader) return;
     }
-    // R leaves out the name of the column with the rows' names.
+    // R's header lacks the name of the first column, which has the names of the rows.
     if (this.#rows === 0 && row.length === this.#columns.length + 1) this.#columns.unshift(newColumn(''));
     this.#rows += 1;
     for (const [index, column] of this.#columns.entries()) addCell(column, row[index]?.trim() ?? '');
   }
 }
 
-/** Where the last whole row ends: at no line break in quotes, as far as their end is near. */
+/** Where the last whole row ends. A line break in quotes ends no row, unless the quotes go on for longer than a row may. */
 function rowsEnd(text: string): number {
   // A \r at the very end may be half of a \r\n.
   const last = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r', text.length - 2)) + 1;
@@ -169,7 +175,7 @@ function rowsEnd(text: string): number {
   return text.length - end > MAX_ROW_LENGTH ? last : end;
 }
 
-/** A text's encoding. Its last line is not looked at: it may end within a character. */
+/** A text's encoding, by its beginning. The last line of that does not count, because it may end within a character. */
 function encodingOf(beginning: Uint8Array): string {
   const [first, second] = beginning;
   if (first === 0xff && second === 0xfe) return 'utf-16le';
@@ -202,11 +208,11 @@ function addCell(column: Column, cell: string): void {
   column.unpadded.set(cell.length, { count: count + 1, samples });
 }
 
-/** The genes of which a spreadsheet may have made this date; [] for a date that stands for none. */
-function formerGenes(cell: string): string[] {
+/** The genes of whose names a spreadsheet may have made this date. */
+function genesOfDate(cell: string): string[] {
   const month = /[a-zä]{3}/i.exec(cell)?.[0].toLowerCase() ?? '';
   const key = { mär: 'mar', mrz: 'mar', okt: 'oct', dez: 'dec' }[month] ?? month;
-  return FORMER_NAMES[key]?.(Number(/\d+/.exec(cell)?.[0])) ?? [];
+  return GENES_BY_DATE[key]?.(Number(/\d+/.exec(cell)?.[0])) ?? [];
 }
 
 type Alteration = Omit<AlteredCells, 'column' | 'number'>;
@@ -214,7 +220,7 @@ type Alteration = Omit<AlteredCells, 'column' | 'number'>;
 /** The dates and numbers that a spreadsheet seems to have made of names of genes; undefined for none. */
 function alteredGenes({ heading, cells, genes, dates, floats, altered }: Column): Alteration | undefined {
   const isGeneColumn = GENE_HEADING.test(heading) || (genes >= MIN_GENES && genes >= cells * MIN_SHARE);
-  const meanings = [...altered].map((cell) => ({ cell, genes: formerGenes(cell) }));
+  const meanings = [...altered].map((cell) => ({ cell, genes: genesOfDate(cell) }));
   const hasAnyGene = genes > 0 || meanings.some((one) => one.genes.length > 0);
   if (dates + floats === 0 || !hasAnyGene || !isGeneColumn || OTHER_HEADING.test(heading)) return undefined;
   const kind = floats === 0 ? 'dates' : dates === 0 ? 'numbers' : 'dates or numbers';
@@ -223,10 +229,10 @@ function alteredGenes({ heading, cells, genes, dates, floats, altered }: Column)
   return { kind, count: dates + floats, cells: [...altered], ...(meaning?.genes.length && { meaning }) };
 }
 
-/** Numbers that seem to have lost their leading zeros: shorter than those with them. Undefined for none. */
+/** The numbers that seem to have lost their leading zeros, shorter than those that have them. Undefined for none. */
 function lostZeros({ heading, padded, unpadded }: Column): Alteration | undefined {
   const [width = 0] = padded; // The one length of the numbers that have their zeros.
-  // Codes of many lengths may begin with a zero, and none is lost.
+  // Where numbers of several lengths begin with a zero, they are codes, and no zero is lost.
   const isFixed = padded.size === 1 && [...unpadded.keys()].every((length) => length <= width);
   // Of what OTHER_HEADING names, ids of samples and people are padded; dates, counts and labels are not.
   const isNeverPadded = OTHER_HEADING.test(heading) && !/sample|patient|subject/i.test(heading);

@@ -31,17 +31,17 @@ export function withLeftOut(
   });
 }
 
-/** Whether a note goes with a message that is sent again: its file goes along, or stays in a former project. */
+/** Whether a file's note goes with a message that is sent again: the file goes along, or stays in a former project. */
 export function isNoteResent({ reason }: FileNote): boolean {
   return reason === null || reason === ('left_behind' satisfies FileReason);
 }
 
-/** Reasons that the text itself gives, where the rest would stand. */
+/** Reasons that the message's text itself gives, at the place where something is missing. */
 const NAMED_IN_TEXT = new Set<string>(['cut', 'too_long'] satisfies FileReason[]);
 
 /**
- * What the agent reads of a message's files and links: `links` to the files that are not uploaded, what
- * spreadsheets seem to have `altered` in the others, and what is `leftOut`. Each is Markdown, or ''.
+ * Lists for the agent, each in Markdown or '': `links` to a message's files that are not uploaded, what spreadsheets seem
+ * to have `altered` in its tables, and which files and linked messages are `leftOut`, with the reasons.
  */
 export function noteLists(notes: readonly FileNote[]) {
   const links: string[] = [];
@@ -60,7 +60,7 @@ export function noteLists(notes: readonly FileNote[]) {
   };
 }
 
-/** Why a file may not be sent: its type, or its size with its message's `otherBytes`; undefined if it may. */
+/** Why a file may not be sent: its type, or its size beside the `otherBytes` of the same message. Undefined if it may. */
 export function reasonNotAllowed(
   file: { name: string; mime: string; sizeBytes: number },
   otherBytes: number,
@@ -77,25 +77,26 @@ export function isTypeAllowed(
 ): boolean {
   // The service gets the type that the ending of the file's name says, rather than Slack's.
   const sent = { ...file, mime: fileType(file.name, file.mime) };
-  const matches = (one: typeof file) => (pattern: string) => matchesType(one, pattern.toLowerCase());
-  if (refusedTypes.some(matches(file)) || refusedTypes.some(matches(sent))) return false;
-  return allowedTypes.length === 0 || allowedTypes.some(matches(sent));
+  const matches = (patterns: readonly string[], one: typeof file) =>
+    patterns.some((pattern) => matchesPattern(one, pattern.toLowerCase()));
+  if (matches(refusedTypes, file) || matches(refusedTypes, sent)) return false;
+  return allowedTypes.length === 0 || matches(allowedTypes, sent);
 }
 
-/** Whether a file has the ending (`.csv`), the MIME type (`text/csv`) or the kind of type (`image/*`). */
-function matchesType(file: { name: string; mime: string }, pattern: string): boolean {
+/** Whether a pattern in lower case is the ending (`.csv`), the MIME type (`text/csv`) or its kind (`image/*`) of a file. */
+function matchesPattern(file: { name: string; mime: string }, pattern: string): boolean {
   if (pattern.startsWith('.')) return file.name.toLowerCase().endsWith(pattern);
   const mime = file.mime.toLowerCase().split(';')[0]?.trim() ?? '';
   return pattern.endsWith('/*') ? mime.startsWith(pattern.slice(0, -1)) : mime === pattern;
 }
 
-/** Why a file of a message is not sent; `detail`: in the service's words. */
+/** Why a file of a message is not sent. `detail` says it in the service's words. */
 export interface FileRefusal {
   reason: FileReason;
   detail?: string;
 }
 
-/** Why a file is not sent, if the error says so; undefined if the error is not about the file, or may pass. */
+/** Why a file is not sent, if an error says so. Undefined if the error is not about the file, or may pass. */
 export function refusalIn(error: unknown): FileRefusal | undefined {
   if (error instanceof FileRefusedError) return { reason: error.reason };
   if (error instanceof AgentRejectedError) return { reason: 'service_refused', detail: error.reason };
@@ -136,6 +137,7 @@ export function filePatience({ refusalMs, badThingMs }: RelayLimits, workspace: 
   };
 }
 
+/** Of how many of a file's conversations Slack is asked, each time. */
 const MAX_CONVERSATIONS = 5;
 
 /**

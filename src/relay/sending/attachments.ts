@@ -30,7 +30,7 @@ import { searchedForAlteredCells } from './altered-cells.ts';
 import { type UploadPlace, type UploadSource, uploadSharedFile } from './file-upload.ts';
 
 const MAX_CONCURRENT_UPLOADS = 3;
-/** Most bytes of an item that is read before its upload, because Slack does not say its size. */
+/** Most bytes of a file that is read before its upload, because Slack does not say its size. */
 const MAX_READ_BYTES = 10 * 1024 * 1024;
 /** How often an upload checks whether its message was deleted (ms). */
 const WANTED_CHECK_INTERVAL_MS = 1_000;
@@ -39,7 +39,7 @@ const WANTED_CHECK_INTERVAL_MS = 1_000;
 export interface Attachments {
   /** The service's ids of the files that are sent with the message. */
   attached_file_ids: string[];
-  /** A note for each file, in the message's order; those without a reason as in `attached_file_ids`. */
+  /** A note for each item, in the message's order. Those without a reason are in the order of `attached_file_ids`. */
   notes: FileNote[];
   uploadedBytes: number;
 }
@@ -82,23 +82,26 @@ export async function uploadAttachments(request: AttachmentsUploadRequest): Prom
   }
 }
 
+/** What became of an item: it has a `fileId` if it is sent. */
 interface Outcome {
   note: FileNote;
   fileId?: string;
   sentBytes: number;
 }
 
-/** What is known of an item by now: of a file, what Slack said of it last. */
 interface BatchItem {
+  /** With what Slack said last of a file. */
   shared: SharedItem;
   progress: FileProgress;
   outcome?: Outcome;
 }
 
+/** The upload of a message's items. */
 class AttachmentBatch {
   readonly #request: AttachmentsUploadRequest;
   readonly #signal: AbortSignal;
   readonly #items: readonly BatchItem[];
+  /** The names that are taken, to which `freeName` adds. */
   readonly #names = new Set<string>();
   #promisedBytes = 0;
 
@@ -120,12 +123,10 @@ class AttachmentBatch {
     const worker = async () => {
       for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
         const [index, item] = next;
-        try {
-          await this.#process(item, index);
-        } catch (error) {
+        await this.#process(item, index).catch((error: unknown) => {
           queue.length = 0;
           throw error;
-        }
+        });
       }
     };
     for (const end of await Promise.allSettled(Array.from({ length: MAX_CONCURRENT_UPLOADS }, worker)))
@@ -144,13 +145,13 @@ class AttachmentBatch {
       index < this.#request.deps.settings.maxMessageFiles
         ? await this.#upload(item).catch((error: unknown) => this.#reasonFor(item, error))
         : ({ reason: 'too_many' } as const);
-    const outcome = 'note' in tried ? tried : this.#omitted(item, tried);
+    const outcome = 'note' in tried ? tried : this.#leaveOut(item, tried);
     item.outcome = outcome;
     this.#showProgress(item, { state: 'over', outcome: outcome.note });
   }
 
-  /** Notes, for the message and the log, that an item is left out. */
-  #omitted({ shared }: BatchItem, refusal: FileRefusal): Outcome {
+  /** Logs that an item is left out, and returns its note. */
+  #leaveOut({ shared }: BatchItem, refusal: FileRefusal): Outcome {
     const { turn, deps } = this.#request;
     const file = shared.kind === 'file' ? shared.file : undefined;
     deps.log.info({ turn: turn.id, file: file?.id ?? shared.kind, reason: refusal.reason }, 'file omitted');
@@ -171,7 +172,7 @@ class AttachmentBatch {
     return { reason };
   }
 
-  /** Uploads an item, or says why it is not allowed. The size of an allowed one counts for the message. */
+  /** Uploads an item, or says why it is not sent. The size of an allowed item counts against the message's limit. */
   async #upload(item: BatchItem): Promise<Outcome | FileRefusal> {
     const found = await this.#sourceOf(item);
     if (typeof found === 'string') return { reason: found };
@@ -202,7 +203,7 @@ class AttachmentBatch {
     return bytesSource({ id, name, mime: 'text/csv' }, csv);
   }
 
-  /** A file of a forwarded message, as Slack describes it now (also in `item`), or why it is not sent. */
+  /** Looks up a file of a forwarded message, and updates its `item`. Returns the file, or why it is not sent. */
   async #lookUpForwarded(item: BatchItem, shared: SharedFile): Promise<SharedFile | FileReason> {
     const { workspace, turn } = this.#request;
     const file = await workspace.downloads.lookUp(shared.file.id, this.#signal);
@@ -212,7 +213,7 @@ class AttachmentBatch {
     return item.shared;
   }
 
-  /** What is uploaded for a file, as Slack describes it once ready (also in `item`), or why nothing is. */
+  /** Waits until Slack has a file ready, and updates its `item`. Returns what is uploaded, or why nothing is. */
   async #fileSource(item: BatchItem, shared: SharedFile): Promise<UploadSource | FileReason> {
     const { workspace, turn } = this.#request;
     const { downloads } = workspace;
@@ -241,7 +242,7 @@ class AttachmentBatch {
     return { ...about, sizeBytes, open };
   }
 
-  /** The source of a file whose size only its response says, or a count of its bytes; or why it is not sent. */
+  /** What is uploaded for a file whose size only its response or a count of its bytes says, or why nothing is. */
   async #unsizedSource(file: SlackFile, source: Omit<UploadSource, 'sizeBytes'>) {
     const opened = await this.#request.workspace.downloads.open(file, { signal: this.#signal });
     const { sizeBytes, mime } = opened;
@@ -262,13 +263,14 @@ class AttachmentBatch {
     return bytesSource({ ...source, name, mime: mime || source.mime }, Buffer.concat(chunks));
   }
 
-  /** Tells the listener how far all items are, after one of them has got this far. */
+  /** Records how far an item is, if one is given, and tells the listener how far all are. */
   #showProgress(item?: BatchItem, progress?: FileProgress): void {
     if (item !== undefined && progress !== undefined) item.progress = progress;
     this.#request.onProgress(this.#items.map((one) => one.progress));
   }
 }
 
+/** An upload of bytes in memory. */
 function bytesSource(about: Pick<UploadSource, 'id' | 'name' | 'mime'>, content: Buffer | string) {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   const open = async (offset: number) => Readable.from([bytes.subarray(offset)]);
@@ -299,8 +301,8 @@ export type SharedItem =
   | { kind: 'left_out'; id: string; name: string; reason: 'too_many_cells' | 'too_long' | 'unreadable' };
 
 /**
- * The files and tables of messages, each file once and under none of the `keptNames`; as `left_out`, what is too
- * long to keep, or unreadable.
+ * What people shared with messages: each file once, under a name that no other has and that is none of the `keptNames`;
+ * and each table. What is too large, too long to keep, or unreadable, is `left_out`.
  */
 export async function sharedItemsOf(
   scope: NameScope,
@@ -312,7 +314,7 @@ export async function sharedItemsOf(
   const own = messages.flatMap(({ files }) => files);
   const ownIds = new Set(filesOf({ files: own }).map(({ id }) => id));
   const tables = tablesAmong(messages.flatMap(blocksOf));
-  const names = new Set<string>();
+  const names = new Set<string>(); // Those that are taken: `freeName` adds to them.
   for (const name of [...keptNames, ...tables.flatMap(({ file }) => file ?? [])]) freeName(name, names);
   const items = filesOf({ files: [...own, ...forwarded] }).map((file): SharedItem => {
     const name = emailText(file)?.name ?? slackFileName(file);
@@ -328,7 +330,7 @@ export async function sharedItemsOf(
   return items;
 }
 
-/** A table as a CSV file, by the name that its message's text refers to. */
+/** A table as a CSV file, with the name by which its message's text refers to it. */
 async function tableItem(scope: NameScope, table: ParsedTable): Promise<SharedItem> {
   const name = table.file ?? '';
   if (isTooLarge(table)) return { kind: 'left_out', id: name, name, reason: 'too_many_cells' };
@@ -338,7 +340,7 @@ async function tableItem(scope: NameScope, table: ParsedTable): Promise<SharedIt
   return { kind: 'table', id: `${name}/${createHash('sha256').update(csv).digest('hex')}`, name, csv };
 }
 
-/** What the cells of a table say, by rows. */
+/** The text of a table's cells, by rows. */
 export async function textOfCells(scope: NameScope, table: ParsedTable): Promise<string[][]> {
   const cells = await cellsOf(table);
   const names = await lookUpReferences(scope, cells.flat(2));

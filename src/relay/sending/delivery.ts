@@ -28,9 +28,9 @@ export async function lastMessageId(agent: AgentClient, taskId: string): Promise
 }
 
 /**
- * What a send's error means: a TurnEnded if the task is closed or the skill unknown; else the error itself. `busyAtRest`:
- * how long the service has called the task busy although it does not run; for too long, it is closed. That is
- * sooner after **Try again**, when the thread `mayLeave` it.
+ * What the error of a send means: a TurnEnded if the task is closed or the skill is unknown; else the error itself. A task
+ * counts as closed, too, once the service has for too long called it busy although it does not run (`busyAtRest`). That
+ * time is shorter after **Try again**, because then the thread `mayLeave` the task.
  */
 export async function refusalOf(
   error: unknown,
@@ -39,16 +39,15 @@ export async function refusalOf(
 ): Promise<unknown> {
   if (isBusy(error)) {
     const { status } = await agent.getTask(taskId);
-    const restsMs = await busyAtRest.count(() => status !== 'running');
+    const busyMs = await busyAtRest.count(() => status !== 'running');
     const mostMs = deps.settings[mayLeave ? 'refusalMs' : 'badThingMs'];
-    const isClosed = status === 'failed' || status === 'cancelled' || restsMs >= mostMs;
-    // A busy task becomes free again.
-    if (!isClosed) return error;
+    const isClosed = status === 'failed' || status === 'cancelled' || busyMs >= mostMs;
+    if (!isClosed) return error; // A busy task becomes free again.
     return new TurnEnded('refused', strings.taskClosed, { cause: error, isTaskClosed: true });
   }
   const skill = row.turn.skill ?? deps.settings.skill;
   if (!(error instanceof AgentNotFoundError) || skill === undefined) return error;
-  // The task is not found, rather than the skill.
+  // Of a task that is gone, the error says nothing about the skill.
   if ((await undefinedIfNotFound(() => agent.getTask(taskId))) === undefined) return error;
   const isChosen = skill !== deps.settings.skill;
   const offer = isChosen && { offer: 'choose' as const };
@@ -56,14 +55,13 @@ export async function refusalOf(
 }
 
 /**
- * Finds out whether sends in doubt reached the service: the turn's own, and those of `resent`, the turns in
- * doubt whose message it sends again. The message is searched for until the list of the task's messages has
- * settled, unless this process knows that it made no call. Records what was found, or that the turn was surely
- * not sent. Throws AgentError, an Interruption, or the lease's reason.
+ * Finds out whether sends in doubt reached the service: the turn's own, and those of `resent`, the turns whose message it
+ * sends again. Searches until the list of the task's messages has settled. Records the message that was found, for this
+ * turn, or that none of the turns has sent any. Throws AgentError, an Interruption, or the lease's reason.
  */
 export async function settleSends(task: Delivery, resent: readonly Turn[] = []): Promise<void> {
   const { row, lease, deps } = task;
-  // A turn for which this process surely made no call is not searched for: only its intent is withdrawn.
+  // If this process knows that it made no call for the turn, it only takes the turn's intent back.
   const searched = row.needsSearch ? [row.turn, ...resent] : resent;
   const look = async () => {
     let listing = '';
@@ -84,10 +82,10 @@ export async function settleSends(task: Delivery, resent: readonly Turn[] = []):
 }
 
 /**
- * Sends a turn's message exactly once, and records it, with its reply's id if the service names that. The
- * intent, with the task's last message, is recorded before the call: here, unless it was recorded with the
- * content. Throws AgentError; after an `unknown` outcome, settle the send before another call. Throws the
- * reason of `stopSignal`, or TurnEnded or Interruption for a stop recorded before the intent.
+ * Sends a turn's message exactly once. Records the intent before the call, unless it was recorded with the content, and
+ * then the message's id, with that of the reply if the service names it. Throws AgentError: if its outcome is `unknown`,
+ * settle the send before another call. Throws the reason of `stopSignal`, or TurnEnded or Interruption for a stop that was
+ * recorded before the intent.
  */
 export async function deliverOnce(task: Delivery, stopSignal: AbortSignal): Promise<void> {
   const { row, lease } = task;
@@ -115,7 +113,7 @@ async function sendAndAwait(task: Delivery): Promise<SendAnswer> {
   const signal = anySignal([window.signal, lease.signal]);
   const sending = agent
     .sendMessage(taskId, body, { guard: lease, signal })
-    .then(readSendResult, readUnreadableResult)
+    .then(readSendResult, unreadableAnswerIn)
     .finally(() => clearTimeout(timer));
   try {
     return await Promise.race([sending, pollUntilListed(task, anySignal([signal, polling.signal]))]);
@@ -130,37 +128,38 @@ async function sendAndAwait(task: Delivery): Promise<SendAnswer> {
 }
 
 /**
- * The error of a send whose message the task does not list. `unavailable`: nor did the service answer it;
- * `not_understood`: its answer named no message. The step is repeated, and begins with a search.
+ * The error of a send whose message the task does not list. `unavailable`: the service did not answer the call either.
+ * `not_understood`: the answer named no message. The step is repeated, and begins with a search.
  */
 function notListedError(code: 'not_understood' | 'unavailable', cause?: AgentError): AgentError {
   const sentence = "The message is not in the task's list. It is looked up again before it is resent.";
   return new AgentError(code, { sentence, outcome: cause?.outcome ?? 'unknown', cause });
 }
 
-/** What is known of our message after the call that sends it; `error` if its answer was unreadable. */
+/** What is known of our message after the call that sends it. */
 interface SendAnswer {
   /** The id of our message; undefined if it must be looked for in the task's list. */
   id: string | undefined;
-  /** The reply, as far as the service has named it: not its text, which may be long. */
+  /** The reply, if the service has named it, without its text, which may be long. */
   reply?: Pick<AgentMessage, 'id' | 'input'> | null;
+  /** Says that the call's answer was unreadable. */
   error?: AgentError;
 }
 
 function readSendResult({ userMessage, assistantMessage: reply }: SendResult): SendAnswer {
   // If the reply names another message, one of the two is wrong: the task's list says which message is ours.
-  const answered = reply?.input?.userMessageId ?? userMessage?.id;
-  return { id: answered === userMessage?.id ? answered : undefined, reply };
+  const repliedTo = reply?.input?.userMessageId ?? userMessage?.id;
+  return { id: repliedTo === userMessage?.id ? repliedTo : undefined, reply };
 }
 
-/** An answer that nobody can read, if the service may have taken the message. Throws all other errors. */
-function readUnreadableResult(error: unknown): SendAnswer {
+/** The answer that an error calls unreadable, if the service may have taken the message. Throws other errors. */
+function unreadableAnswerIn(error: unknown): SendAnswer {
   const isUnreadable = error instanceof AgentError && error.code === 'not_understood';
   if (!isUnreadable || error.outcome !== 'unknown') throw error;
   return { id: undefined, error };
 }
 
-/** Lists the task's messages while a send is open, until ours is there. Once aborted, it never settles. */
+/** Lists the task's messages again and again while a send is open, until ours is there. Never settles once aborted. */
 async function pollUntilListed(task: Delivery, signal: AbortSignal): Promise<SendAnswer> {
   for (;;) {
     await sleepUnlessAborted(LIST_POLL_INTERVAL_MS, signal);
@@ -171,8 +170,8 @@ async function pollUntilListed(task: Delivery, signal: AbortSignal): Promise<Sen
 }
 
 /**
- * Records that the message is about to be sent, and the task's last message, behind which it is looked for
- * later. Throws TurnEnded if the turn was stopped or is gone; an Interruption if a stopped run was to get it.
+ * Records that the message is about to be sent, and the task's last message, behind which a later search begins. Throws
+ * TurnEnded if the turn was stopped or is gone; an Interruption if the message was to go to a run that was stopped.
  */
 async function recordIntent({ deps, agent, taskId, row }: Delivery, stopSignal: AbortSignal): Promise<void> {
   const last = await lastMessageId(agent, taskId);
@@ -185,8 +184,8 @@ async function recordIntent({ deps, agent, taskId, row }: Delivery, stopSignal: 
 }
 
 /**
- * Looks for a turn's message at the service, behind what was the task's last message at its intent ('': it
- * had none): a user message that says the same (anything, if the words were erased), and is no other turn's.
+ * Looks for a turn's message at the service: a user message that says the same, and that is no other turn's. If the turn's
+ * words were erased, any will do. Begins behind the task's last message at the turn's intent ('' if there was none).
  */
 async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Promise<ServiceLook<string>> {
   let listing = '';
@@ -199,7 +198,7 @@ async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Pr
   return { found: undefined, listing };
 }
 
-/** Whether a listed message says this. The service may have tidied up spaces, and added its own parts. */
+/** Whether a listed message says what the prompt does. The service may have tidied up spaces, and added its own parts. */
 function isSameText(message: AgentMessage, prompt: string): boolean {
   const tidy = (text: string) => text.normalize('NFC').replace(/\s+/gu, ' ').trim();
   const [first] = message.content.flatMap((block) => (block.kind === 'text' ? [block.text] : []));
@@ -207,7 +206,7 @@ function isSameText(message: AgentMessage, prompt: string): boolean {
 }
 
 function recordDelivery({ row, taskId }: Delivery, id: string, reply?: SendAnswer['reply']): Promise<void> {
-  // A reply that does not name our message may be the reply to the one before: then it is looked for later.
+  // A reply that does not name our message may be the reply to the one before. Ours is then looked for later.
   const isOurs = reply?.input?.userMessageId === id;
   const ours = isOurs ? { assistant_message_id: reply.id } : {};
   return row.recordSent({ user_message_id: id, task_id: taskId, ...ours });

@@ -77,7 +77,7 @@ export async function readEarlierMessages(
   return { ...quotable, unsentTs, isBeginning };
 }
 
-/** If not all of a thread can be quoted: its first message, which mostly says what it is about, and the newest. */
+/** What is quoted of a thread: all or, of a long one, the newest behind the first, which mostly says what it is about. */
 function withRoot(
   { deps }: ThreadWork,
   { thread_ts }: Message,
@@ -107,12 +107,12 @@ async function knownAtBeginning(stored: Store['messages'], thread: Thread, messa
 /** Most files from before the first message that go along with it. */
 const MAX_EARLIER_FILES = 5;
 
-/** The files of earlier messages that do not go with the first one for the agent: all but the newest. */
+/** The files of earlier messages that do not go with the first message for the agent: all but the newest. */
 export function earlierFilesLeftOut(messages: readonly ParsedMessage[]): ParsedMessage['files'] {
   return messages.flatMap(({ files }) => files).slice(0, -MAX_EARLIER_FILES);
 }
 
-/** The newest messages of a thread: as many as a transcript holds, or more. Throws a SlackError. */
+/** The newest of a thread's wanted messages: as many as a transcript holds, or more. Throws a SlackError. */
 async function readNewest(
   { workspace, deps, lease }: ThreadWork,
   { channel, thread_ts: threadTs }: Message,
@@ -138,9 +138,9 @@ async function originalTs({ store }: RelayDeps, message: Message): Promise<strin
 }
 
 /**
- * A prompt after a quotation of what was said in the thread's former tasks, if it is the first one of its
- * task; `quoted_ids` are the people whose words it quotes. The words are read from Slack: what people have
- * changed since is quoted as it is now, and what they have deleted is not. Throws a SlackError.
+ * A prompt behind a quotation of what was said in the thread's former tasks, if it is the first prompt of its task. The
+ * quoted words are read from Slack: what people have changed since is quoted as it is now, and what they have deleted is
+ * not quoted. `quoted_ids`: the people whose words the prompt quotes. Throws a SlackError.
  */
 export async function withFormerTasks(
   work: ThreadWork,
@@ -161,7 +161,7 @@ export async function withFormerTasks(
   return { prompt: whole, quotation_length: whole.length - prompt.length, quoted_ids: [...quoted] };
 }
 
-/** The messages of a thread's former tasks, except the question asked now, and whom they may quote. */
+/** The messages of a thread's former tasks, without the question that is asked now, and whose words they may repeat. */
 async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string, message: Message) {
   const { deps, workspace } = work;
   const said = await deps.store.messages.saidInFormerTasks(thread, taskId);
@@ -178,21 +178,21 @@ async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string,
   const words = messages.flatMap((read) => asSaid(read, writers.get(read.ts), workspace.bot));
   return {
     ...withRoot(work, message, words, missing),
-    // Everybody who had a part in the conversation: an answer may repeat their words.
+    // An answer may repeat the words of everybody who had a part in the conversation.
     quotedIds: said.flatMap(({ person, quoted_ids: ids }) => (person === null ? ids : [...ids, person])),
   };
 }
 
-/** A message as it is quoted: as its `writer`'s or, of the agent's reply (null), the answer. [] if nothing is. */
+/** A message as it is quoted: with the name of its `writer` or, if that is null, only the agent's answer. [] for nothing. */
 function asSaid(read: ThreadMessage, writer: string | null | undefined, bot: ThreadWork['workspace']['bot']) {
-  // Not said in a former task; or the notice that stays of a deleted message that began a thread.
+  // It was not said in a former task; or it is what Slack leaves of a deleted message that began a thread.
   if (writer === undefined || read.subtype === 'tombstone') return [];
   const parsed = parseMessage(read);
-  if (writer === null) return withAnswerOnly(parsed); // The agent's reply.
+  if (writer === null) return withAnswerOnly(parsed);
   return [parsed.user === bot.userId ? { ...parsed, user: writer, bot_id: undefined } : parsed];
 }
 
-/** Blocks that show a part of an answer: Slack may make several others of a `markdown` block. */
+/** A block of text that shows a part of an answer. Slack may make several other blocks of a `markdown` block. */
 const textBlockSchema = z.looseObject({
   type: z.enum(['markdown', 'header']),
   text: z.union([z.string(), z.looseObject({ text: z.string() }).transform(({ text }) => text)]),
@@ -231,27 +231,28 @@ export interface TranscriptOptions {
  * how much was omitted. Each other line starts with `>`. '' if there is nothing to quote, or no room.
  */
 export function buildTranscript(options: TranscriptOptions): string {
-  const { missing, names, botUserId, heading = strings.earlierInThread } = options;
+  const { missing, names, botUserId, maxCharacters, heading = strings.earlierInThread } = options;
   const newestFirst = [...options.messages]
     .sort((one, other) => compareTs(other.ts ?? '', one.ts ?? ''))
     .filter((message) => message.files.length > 0 || readableText(message, names, botUserId) !== '');
-  const kept: string[] = [];
-  // The first message has its room before the newest: at most half.
+  // The first message gets its room before the newest ones: at most half of all.
   const root = missing === 'between' ? newestFirst.pop() : undefined;
-  const opening = root && transcriptEntry(root, options);
-  const half = Math.floor(options.maxCharacters / 2);
-  const first = opening === undefined ? [] : [opening.length > half ? shortenedTo(half, opening) : opening];
-  const quoted = (entries: readonly string[]) =>
-    `${heading(quotedPart(entries.length, newestFirst.length - entries.length, missing))}\n\n${[...first, ...entries].join('\n>\n')}`;
-  for (const message of newestFirst.slice(0, Math.max(0, options.maxMessages - first.length))) {
+  const half = Math.floor(maxCharacters / 2);
+  const opening = root === undefined ? [] : [shortenedTo(half, transcriptEntry(root, options))];
+  const quoted = (entries: readonly string[]) => {
+    const part = quotedPart(entries.length, newestFirst.length - entries.length, missing);
+    return `${heading(part)}\n\n${[...opening, ...entries].join('\n>\n')}`;
+  };
+  const kept: string[] = [];
+  for (const message of newestFirst.slice(0, Math.max(0, options.maxMessages - opening.length))) {
     const entry = transcriptEntry(message, options);
-    if (quoted([entry, ...kept]).length <= options.maxCharacters) {
+    if (quoted([entry, ...kept]).length <= maxCharacters) {
       kept.unshift(entry);
       continue;
     }
     if (kept.length > 0) break;
     // The newest message alone is cut rather than left out.
-    const shortened = shortenedTo(options.maxCharacters - quoted(['']).length, entry);
+    const shortened = shortenedTo(maxCharacters - quoted(['']).length, entry);
     return shortened.length < MIN_ENTRY_CHARACTERS ? '' : quoted([shortened]);
   }
   return kept.length === 0 ? '' : quoted(kept);
@@ -287,8 +288,9 @@ export function quoteLinkedMessage(
   return { text: thread === '' ? said : `${said}\n\n${thread}`, isCut };
 }
 
-/** A quoted message cut short, never right after a line break: the next line would lack its `>`. */
+/** A quotation, cut short if it is too long. Never cut right after a line break: the next line would lack its `>`. */
 function shortenedTo(maxCharacters: number, text: string): string {
+  if (text.length <= maxCharacters) return text;
   const end = graphemeStart(text, maxCharacters - CUT_MARK.length);
   return text.slice(0, end).replace(/(?:\n>? ?)+$/, '') + CUT_MARK;
 }
@@ -312,6 +314,7 @@ function quotedPart(count: number, left: number, missing: TranscriptOptions['mis
 /** A quoted line that could be taken for the first one of another entry. */
 const LIKE_AN_ENTRY = /^> (?=[^\S\n]*(?:\*\*|__).+(?:\*\*|__),\s\d{4}-\d\d-\d\d \d\d:\d\d:(?!\d))/gm;
 
+/** A quoted message: its writer and time, its words, and the names of its files. */
 function transcriptEntry(message: ParsedMessage, options: TranscriptOptions): string {
   const text = readableText(message, options.names, options.botUserId);
   const files = fileNamesOf(message).map(toOneLine).join(', ');
@@ -335,7 +338,7 @@ export function writerForAgent(
 /** A message's writer as people read it, on one line. */
 export function writerName(message: ParsedMessage, names: DisplayNames): string {
   const known = message.user === undefined ? undefined : names.get(message.user);
-  // An app may post under a name of the moment.
+  // An app may post each message under another name.
   const name = message.username || known || message.bot_profile?.name || message.user || 'Somebody';
   return message.bot_id === undefined ? toOneLine(name) : `${toOneLine(name)} (app)`;
 }

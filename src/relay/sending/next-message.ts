@@ -13,19 +13,18 @@ import { isBotId, messageContent } from '../runtime/incoming-message.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
 import { withRetry } from '../runtime/retry-and-giving-up.ts';
 
-/** How often it is looked whether a thread's messages are still held (ms). */
+/** How often a turn looks whether the messages of its thread are still held (ms). */
 export const HELD_POLL_MS = 1_000;
 
 /** A message whose writer may use the agent, with what is set where it was written. */
 export type AllowedMessage = WaitingMessage & { settings: Settings };
 
 /**
- * The next of a thread's waiting messages whose writer may use the agent: one that is sent now (`is_urgent`)
- * first, then by ts; with `before`, the first one before that ts. Refuses the messages before it: those whose
- * writers may not, and those of which Slack keeps failing to say who wrote them, or what. Waits while
- * messages are held until their thread is read back, and while Slack does not answer. With `before` or
- * `failFast`, held messages count as none; with `failFast`, it throws when Slack does not answer. Throws an
- * Interruption, or the lease's reason.
+ * The next of a thread's waiting messages whose writer may use the agent: urgent ones first, then by ts; with `before`,
+ * only those before that ts. Refuses the messages that it passes over: their writers may not, or Slack keeps failing to say
+ * who wrote them, or what. Waits while messages are held until their thread is read back, and while Slack does not answer.
+ * With `before` or `failFast`, a held message counts as none. With `failFast`, it throws if Slack does not answer.
+ * Throws an Interruption, or the lease's reason.
  */
 export async function nextAllowedMessage(
   work: ThreadWork,
@@ -34,7 +33,7 @@ export async function nextAllowedMessage(
 ): Promise<AllowedMessage | undefined> {
   const { deps, lease } = work;
   const attempt: typeof withRetry = failFast ? (_work, step) => step() : withRetry;
-  // A writer about whom Slack does not say more by then is told that their message waits.
+  // If Slack has not said by then who the writer is, the writer is told that the message waits.
   const lateAfterMs = failFast ? undefined : deps.settings.lookupMs;
   const told = new Set<string>();
   for (;;) {
@@ -50,16 +49,16 @@ export async function nextAllowedMessage(
     }
     const { denial, hasWaited } = await denialOf(work, message, settings, attempt, lateAfterMs);
     const isUnread = denial === undefined && message.content === null;
-    const why = isUnread ? await readBack(work, message, attempt) : denial;
+    const why = isUnread ? await readBackAndSave(work, message, attempt) : denial;
     if (why !== undefined) await refuse(work, message, why, told);
-    // After a wait, or once it was read, the message is looked for again: it may be gone.
+    // After a wait, or once it was read back, the message is looked for again, because it may be gone.
     else if (!hasWaited && !isUnread) return { ...message, settings };
   }
 }
 
 /**
- * Why a message's writer may not use the agent, if so (`unknown`: Slack refuses to say). While Slack does not
- * answer, the writer is told that the message waits: then `hasWaited`, and the message may have changed.
+ * Why a message's writer may not use the agent, if so (`unknown`: Slack refuses to say). `hasWaited`: Slack did not answer
+ * for a while, in which the writer was told that the message waits. The message may have changed since.
  */
 async function denialOf(
   work: ThreadWork,
@@ -70,12 +69,12 @@ async function denialOf(
 ): Promise<{ denial: AccessDenial | undefined; hasWaited: boolean }> {
   const { deps, workspace, lease } = work;
   const asker = { ...message, person: message.user_id };
-  const known = new AbortController();
+  const answered = new AbortController();
   let hasWaited = false;
   const onWait = () => {
     if (hasWaited) return;
     hasWaited = true;
-    notifyWriter(deps, message, strings.waitingForIdentity, known.signal);
+    notifyWriter(deps, message, strings.waitingForIdentity, answered.signal);
   };
   const look = async () => {
     const now = hasWaited ? await deps.store.settings.inForce(message.workspace, message.channel) : settings;
@@ -88,11 +87,11 @@ async function denialOf(
     const retrying = { about: aboutMessage(message), onWait, orElse: () => 'unknown' as const };
     return { denial: await attempt<AccessDenial | undefined>(work, look, retrying), hasWaited };
   } finally {
-    known.abort(NO_LONGER_NEEDED);
+    answered.abort(NO_LONGER_NEEDED);
   }
 }
 
-/** Refuses a message and tells its writer. That a place is closed is told once (`told`) for all they wrote. */
+/** Refuses a message and tells its writer. `told`: who was told that a place is closed, which each writer reads once. */
 async function refuse(
   { deps, workspace }: ThreadWork,
   message: Message,
@@ -105,8 +104,8 @@ async function refuse(
   if ((await tellRefused(deps, message, why)) && closing !== undefined) told.add(closing);
 }
 
-/** Saves what Slack has of a message, or withdraws it if it is gone. Returns `unread` only if Slack refuses. */
-async function readBack(work: ThreadWork, message: Message, attempt: typeof withRetry) {
+/** Saves what Slack has of a message, or withdraws a message that is gone. Returns `unread` if Slack refuses to show it. */
+async function readBackAndSave(work: ThreadWork, message: Message, attempt: typeof withRetry) {
   const { store } = work.deps;
   const { channel, thread_ts: threadTs, ts, user_id } = message;
   const find = async () => {

@@ -47,7 +47,7 @@ export interface OutgoingMessage {
   message: WholeMessage;
   /** The turn whose message it repeats instead, word for word. */
   resent: Turn | undefined;
-  /** As people read it; with a transcript, if it is the first in a thread between people. */
+  /** Its words as people read them, below a quotation of other messages, if it quotes any. */
   text: string;
   title: string;
   /** The choices made in a form, or with flags at the beginning of the text. */
@@ -87,12 +87,12 @@ export async function messageOfTurn({ deps, workspace }: ThreadWork, turn: Turn)
     const { choices, misspelt } = flagsOf(content, workspace.bot.userId, supportedTaskOptions);
     return Object.keys(choices).length === 0 && misspelt === undefined;
   };
-  const isWithinLimits = (count: number) => {
-    const files = [message, ...behind.slice(0, count)].flatMap(({ content }) => filesOf(content ?? {}));
+  const haveRoom = (others: readonly Message[]) => {
+    const files = [message, ...others].flatMap(({ content }) => filesOf(content ?? {}));
     const bytes = files.reduce((sum, { size = 0 }) => sum + size, 0);
     return files.length <= maxMessageFiles && bytes <= maxMessageBytes;
   };
-  const end = behind.findIndex((next, index) => !mayGoAlong(next) || !isWithinLimits(index + 1));
+  const end = behind.findIndex((next, index) => !mayGoAlong(next) || !haveRoom(behind.slice(0, index + 1)));
   return wholeMessage(message, end < 0 ? behind : behind.slice(0, end));
 }
 
@@ -126,7 +126,7 @@ export async function withOtherCopy(
   return wholeMessage(latest, others);
 }
 
-/** A `known` app_mention made whole: with what Slack has of its message or, if nothing comes, as it is. */
+/** Completes a `known` app_mention with what Slack has of its message. If nothing comes, it counts as whole as it is. */
 async function readBack(
   { workspace, deps, lease }: ThreadWork,
   { channel, thread_ts: threadTs, ts, user_id }: Message,
@@ -138,15 +138,15 @@ async function readBack(
     if (!(error instanceof SlackError) && !signal.aborted) throw error;
     deps.log.warn({ channel, ts, err: error }, 'a message goes as its app_mention showed it');
   });
-  // Not there, or a tombstone of it.
+  // The message is gone, or its tombstone, which has another user, is there.
   if (read?.user !== user_id) return { ...known, is_partial: false };
   const version = { content: messageContent(read), edited_ts: read.edited?.ts ?? null };
   return messageUpdate(known, version, { isPartial: false });
 }
 
 /**
- * Reads a message as the agent is to get it. It is composed anew, unless what is `known` of it still holds: it
- * was not edited, and its links, which are read again after `freshUntil`, lead to the same.
+ * Reads a message as the agent is to get it. Returns what is `known` from an earlier call if that still holds: the message
+ * was not edited, and its links, which are read again after `freshUntil`, lead to the same. Else composes it anew.
  */
 export async function readOutgoingMessage(
   work: ThreadWork,
@@ -168,7 +168,7 @@ export async function readOutgoingMessage(
   return { ...(await composeMessage(work, thread, { message, resent, links })), freshUntil };
 }
 
-/** What the agent gets: the message's words, below a quotation of those it is about, follows or links to. */
+/** Composes what the agent gets: a message's words, below a quotation of those that it is about, follows or links to. */
 async function composeMessage(
   work: ThreadWork,
   thread: Thread,
@@ -179,35 +179,34 @@ async function composeMessage(
   const { maxTranscriptMessages: maxMessages, maxTranscriptCharacters: maxCharacters } = deps.settings;
   const botUserId = workspace.bot.userId;
   const scope = { people: workspace.people, channel: read.message.channel };
-  const pointed = await readPointedMessages(work, thread, read);
-  const { own, more, before, linked, unsentTs, notes } = pointed;
+  const quoting = await readQuotingMessage(work, thread, read);
+  const { own, more, before, linked, withFiles, keptNames, unsentTs, notes } = quoting;
   const others = [...before, ...linked.flatMap(({ message, replies }) => [message, ...replies])];
   const names = toldApart(await lookUpNames(scope, own, ...more, ...others));
-  const asked = askedIn(read.message, pointed, { names, botUserId, taskOptions });
+  const asked = askedIn(read.message, quoting, { names, botUserId, taskOptions });
   const { text, title, choices } = asked;
   const quotedIds = [...new Set([own, ...more, ...others].flatMap(writersOf))];
-  const { keptNames } = pointed;
-  const items = await sharedItemsOf(scope, pointed.withFiles, keptNames);
+  const items = await sharedItemsOf(scope, withFiles, keptNames);
   const composed = { ...read, title, choices, unsentTs, quotedIds, items, keptNames };
   if (others.length === 0 || asked.asksInOtherWords) return { ...composed, text, notes };
-  const quotation = quotationOf(read.message, pointed, { names, botUserId, maxMessages, maxCharacters });
+  const quotation = quotationOf(read.message, quoting, { names, botUserId, maxMessages, maxCharacters });
   const allNotes = [...notes, ...quotation.cutNotes];
   return { ...composed, text: withQuotation(quotation.text, text), notes: allNotes };
 }
 
 /**
- * What a message asks, with its choices, and without what it quotes. One without words of its own asks in the
- * words of the message that it is about: then `asksInOtherWords` is set, and that message is not quoted, too.
+ * What a message asks, with its choices, and without what it quotes. `asksInOtherWords`: it has no words of its own, and
+ * asks in those of the message that it is about, which need not be quoted any more.
  */
 function askedIn(
   { user_id, content }: WholeMessage,
-  { own, more, before }: PointedMessages,
+  { own, more, before }: QuotingMessage,
   { names, botUserId, taskOptions }: ReadingOptions & { taskOptions: SupportedTaskOptions },
 ) {
   const reading = { names, botUserId };
   const flagged = parseFlags(readableText(own, names, botUserId), taskOptions);
   const about = content?.about === undefined || flagged.text !== '' ? undefined : before[0];
-  // `true`: titles go without the addresses of links.
+  // For the title: `true` leaves out the addresses of links.
   const ownWords = parseFlags(plainText(own, names, botUserId, true), taskOptions).text;
   const asked =
     about === undefined ? { said: flagged.text, titleWords: ownWords } : inWordsOf(about, user_id, reading);
@@ -227,10 +226,10 @@ function inWordsOf(about: ParsedMessage, asker: string, reading: ReadingOptions)
   };
 }
 
-/** Quotes earlier and linked messages; notes which of those that the writer pointed at were cut. */
+/** Quotes earlier and linked messages. `cutNotes`: which of those that the writer asked about or linked to are cut short. */
 function quotationOf(
   { content }: WholeMessage,
-  { before, linked, missing }: PointedMessages,
+  { before, linked, missing }: QuotingMessage,
   options: Parameters<typeof quoteLinkedMessage>[1],
 ): { text: string; cutNotes: FileNote[] } {
   const transcript = buildTranscript({ messages: before, missing, ...options });
@@ -246,43 +245,43 @@ function quotationOf(
 
 type ReadingOptions = Pick<TranscriptOptions, 'names' | 'botUserId'>;
 
-/** A message with those that it quotes. Their tables are numbered through. */
-interface PointedMessages
+/** A message with those that it quotes. All their tables are numbered in one sequence. */
+interface QuotingMessage
   extends Pick<EarlierMessages, 'missing' | 'unsentTs'>,
     Pick<OutgoingMessage, 'keptNames'> {
   own: ParsedMessage;
   /** The messages that go along with it. */
   more: readonly ParsedMessage[];
-  /** The one that it is about, or those before it in its thread: all that were read, to count them. */
+  /** The message that it is about, or those before it in its thread: all that were read, to count them. */
   before: readonly ParsedMessage[];
   linked: LinkedMessages['read'];
-  /** The messages that are sent, each with those of its files that go along. */
+  /** All messages that are sent, each with those of its files that go along. */
   withFiles: readonly ParsedMessage[];
   /** On files left out, links that were not followed, and messages of which there is only a preview. */
   notes: readonly FileNote[];
 }
 
 /** Reads what was said before a message, adds the linked messages, numbers all tables and chooses the files. */
-async function readPointedMessages(
+async function readQuotingMessage(
   work: ThreadWork,
   thread: Thread,
   read: Pick<OutgoingMessage, 'message' | 'resent' | 'links'>,
-): Promise<PointedMessages> {
+): Promise<QuotingMessage> {
   const { message, links } = read;
   const { maxTranscriptMessages } = work.deps.settings;
   const parse = ({ content }: Message) => parseMessage(content ?? { text: '' });
   const [head, ...behind] = message.parts;
-  const [own, more] = [parse(head), behind.map(parse)];
-  const parts = [own, ...more];
+  const own = parse(head);
+  const more = behind.map(parse);
   const { messages, isBeginning, missing, unsentTs } = await readBefore(work, thread, read);
   const newest = messages.slice(-maxTranscriptMessages);
-  // The linked message counts as one of the most that are quoted.
+  // The linked message itself counts as one of the most messages that are quoted.
   const ofLinks = links.read.flatMap((one) => [one.message, ...one.replies.slice(1 - maxTranscriptMessages)]);
-  const sentAlong = [...parts, ...newest, ...ofLinks];
+  const sentAlong = [own, ...more, ...newest, ...ofLinks];
   const hasFiles = (one: ParsedMessage) =>
     one.files.length + one.attachments.length + tablesAmong(blocksOf(one)).length > 0;
-  const mayFollow = message.ts !== message.thread_ts && sentAlong.some(hasFiles);
-  const keptNames = mayFollow ? await work.deps.store.keptFiles.names(message) : [];
+  const needsFreeNames = message.ts !== message.thread_ts && sentAlong.some(hasFiles);
+  const keptNames = needsFreeNames ? await work.deps.store.keptFiles.names(message) : [];
   const numbered = numberTables(sentAlong, keptNames);
   // A whole conversation may come before the agent's first message: only its newest files go along.
   const leftOut = isBeginning ? earlierFilesLeftOut(newest) : [];
@@ -304,7 +303,7 @@ async function readPointedMessages(
   return { ...words, before, missing, unsentTs, linked, withFiles, keptNames, notes };
 }
 
-/** The message that a message is about, or those before it; none before one that repeats another. */
+/** The message that a message is about or, for any other, those before it. None for a message that repeats another. */
 async function readBefore(
   work: ThreadWork,
   thread: Thread,

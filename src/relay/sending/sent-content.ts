@@ -23,20 +23,20 @@ import { resendChain, unquotedPrompt } from './resent-message.ts';
 import { NO_INSTRUCTIONS, withStandingInstructions } from './standing-instructions.ts';
 import { hasFrozenMessage } from './thread-task.ts';
 
-/** What is frozen with a message, beside its content. */
-export interface Freeze {
+/** A message to freeze, and what is frozen with it. */
+export interface FreezeRequest {
   outgoing: OutgoingMessage;
   attachments: Attachments;
-  /** The task's last message, '' without any. Undefined: unknown, so that the delivery records its intent. */
+  /** The task's last message; '' if it has none; undefined if unknown: the delivery then records the intent. */
   lastMessageId: string | undefined;
   taskId: string;
-  /** The same, if the thread's row does not have it yet. */
+  /** The task's id if the thread's row does not have it yet. */
   startedTaskId: string | null;
   /** The channel had standing instructions when the turn began. */
   hasInstructions: boolean;
 }
 
-/** `read_again`: the message was edited or is held, or an earlier one has come, which the turn then has. */
+/** `read_again`: the message was edited or is held, or the turn has another message now, because an earlier one has come. */
 export type FreezeOutcome = 'frozen' | 'read_again';
 
 /**
@@ -47,25 +47,25 @@ export type FreezeOutcome = 'frozen' | 'read_again';
 export async function recordSentContent(
   work: ThreadWork & { row: TurnRow },
   thread: Thread,
-  frozen: Freeze,
+  request: FreezeRequest,
 ): Promise<FreezeOutcome> {
   const { row } = work;
   const { turn } = row;
-  const { message, unsentTs } = frozen.outgoing;
+  const { message, unsentTs } = request.outgoing;
   // It was deleted, or frozen by a statement whose answer did not reach us.
   if (message.state !== 'waiting') return endUnlessFrozen(row, message);
-  const values = await composeValues(work, thread, turn, frozen);
-  const title = await newTitle(work.deps.store, thread, turn, frozen);
-  // Who sends another person's message again has not written it.
+  const values = await composeValues(work, thread, turn, request);
+  const title = await newTitle(work.deps.store, thread, turn, request);
+  // The writer of a message that is sent again is not who sends it again.
   const original = (await resendChain(work.deps.store, message)).at(-1);
   const writer = original === undefined ? message.user_id : original.asked_by;
-  // False if the message was stopped or edited, is held, or follows another that waits, except `earlierTs`.
+  // False if the turn was stopped, or the message was edited, is held, or follows one that waits, except `earlierTs`.
   const tryToFreeze = async (earlierTs?: SlackTs) => {
-    const { startedTaskId } = frozen;
+    const { startedTaskId } = request;
     const options = { earlierTs, startedTaskId, title, writer, others: message.parts.slice(1) };
     if (!(await row.writeUnlessStopped(({ turns }) => turns.freeze(turn, message, values, options))))
       return false;
-    // If the process ends before this, the next message quotes them again.
+    // If the process ends before this, the next message quotes the same unsent ones again.
     await work.deps.store.messages.markQuoted(message, unsentTs);
     if (title !== undefined) showTaskTitle(work, turn, title);
     return true;
@@ -75,9 +75,9 @@ export async function recordSentContent(
 }
 
 /** What is recorded of a message: its content, behind what it quotes, and the intent to send it. */
-async function composeValues(work: ThreadWork, thread: Thread, turn: Turn, frozen: Freeze) {
-  const { outgoing, taskId, lastMessageId, hasInstructions } = frozen;
-  const own = await contentToSend(work, thread, turn, frozen);
+async function composeValues(work: ThreadWork, thread: Thread, turn: Turn, request: FreezeRequest) {
+  const { outgoing, taskId, lastMessageId, hasInstructions } = request;
+  const own = await contentToSend(work, thread, turn, request);
   const content = { ...own, ...(await withFormerTasks(work, thread, outgoing.message, taskId, own)) };
   const instructed = hasInstructions && (await withStandingInstructions(work, turn, taskId, content));
   const intent = lastMessageId !== undefined && {
@@ -89,10 +89,10 @@ async function composeValues(work: ThreadWork, thread: Thread, turn: Turn, froze
 }
 
 /** The title that a message gives its task; undefined if the task keeps the one that it has. */
-async function newTitle(store: Store, thread: Thread, turn: Turn, { outgoing, taskId }: Freeze) {
+async function newTitle(store: Store, thread: Thread, turn: Turn, { outgoing, taskId }: FreezeRequest) {
   // The first message names the task, by its words now: it may have been edited since the task was started.
   if (!hasFrozenMessage(thread)) return outgoing.title;
-  // A correction of a refused first message names the task, too, while it has no other turn's message.
+  // A correction of a refused first message names the task, too, while the task has no other turn's message.
   const isCorrection = outgoing.message.revises_turn_id !== null;
   return isCorrection && !(await store.threads.hasOtherTurnSent(turn, taskId)) ? outgoing.title : undefined;
 }
@@ -104,9 +104,9 @@ async function endUnlessFrozen(row: TurnRow, { state }: Message): Promise<Freeze
 }
 
 /**
- * After a failed freeze: if an earlier message of the thread has come, gives the turn that one or, if it asks
- * nothing, freezes all the same: `freezeBehind` lets only that one wait. Else the message was edited or is
- * held: `read_again`. Throws TurnEnded or Interruption if the turn was stopped.
+ * Goes on after a failed freeze. If an earlier message of the thread has come, the turn gets that message. If the earlier
+ * one asks nothing, this one is frozen all the same, by `freezeBehind`, which lets the earlier one alone wait. Else the
+ * message was edited or is held: `read_again`. Throws TurnEnded or Interruption if the turn was stopped.
  */
 async function reassignOrFreeze(
   work: ThreadWork & { row: TurnRow },
@@ -116,7 +116,7 @@ async function reassignOrFreeze(
 ): Promise<FreezeOutcome> {
   const { row, deps, lease } = work;
   const now = await row.readUnlessStopped();
-  // A statement whose answer did not reach us has frozen the message, or has given the turn an earlier one.
+  // A statement whose answer did not reach us may have frozen the message, or given the turn an earlier one.
   if (isFrozen(now)) return 'frozen';
   if (now.message_ts !== turn.message_ts) return 'read_again';
   const earlier = await nextAllowedMessage(work, turn, { before: message.ts });
@@ -130,12 +130,12 @@ async function reassignOrFreeze(
   return 'read_again';
 }
 
-/** What a message says: what was sent before, if it is resent; else its words, its files and kept files. */
+/** What a message says: if it is resent, what was sent before; else its words and files, and kept files, which it claims. */
 async function contentToSend(
   work: ThreadWork,
   thread: Thread,
   turn: Turn,
-  { outgoing, attachments, taskId }: Pick<Freeze, 'outgoing' | 'attachments' | 'taskId'>,
+  { outgoing, attachments, taskId }: FreezeRequest,
 ): Promise<TurnUpdate & Pick<Turn, 'quoted_ids' | 'skill'> & { prompt: string }> {
   const { message, resent } = outgoing;
   if (resent !== undefined) {
@@ -147,7 +147,7 @@ async function contentToSend(
   const kept = await takeKeptFiles(work, turn);
   const attached = [...new Set([...kept.ids, ...attachments.attached_file_ids])];
   const { links, altered, leftOut } = noteLists([...kept.notes, ...attachments.notes]);
-  // Links to files are something to read; notes on what is left out alone are not.
+  // The agent can follow links to files. Notes alone on what is left out give it nothing to do.
   if (withLists(outgoing.text, links) === '' && attached.length === 0)
     throw new TurnEnded('kept', strings.noUsableFiles, { unsendable: message });
   const text = withLists(outgoing.text || strings.filesOnly(attached.length), links, altered, leftOut);
@@ -158,15 +158,15 @@ async function contentToSend(
     attached_file_ids: attached,
     skill: outgoing.choices.skill ?? null,
     quoted_ids: [...new Set([...outgoing.quotedIds, ...named.ids, ...kept.writers])],
-    // Without notes, those that the turn has already stay.
+    // Without new notes, the turn keeps those that it has.
     ...(notes.length > 0 && { file_notes: notes }),
   };
 }
 
 /**
- * A message's text with its writer's name, if several people write in the thread. The first message of a
- * task's second writer also names the first one, whose messages have no name. `ids`: whom the text names
- * beside its writer, to be saved as people whose words are quoted.
+ * A message's text with its writer's name, if several people write in the thread. The first message of a task's second
+ * writer also names the first writer, whose messages have no name. `ids`: whom the text names beside its writer: they are
+ * saved as people whose words are quoted.
  */
 async function withWriters(
   { deps, workspace: { people } }: ThreadWork,
@@ -175,9 +175,9 @@ async function withWriters(
 ): Promise<{ text: string; ids: readonly string[] }> {
   const others = thread.participant_ids.filter((writer) => writer !== message.user_id);
   if (others.length === 0) return { text, ids: [] };
-  // Of what the task has by now, so without this message. In no order: `first` counts where it is alone.
+  // The writers of what the task has by now, without this message, in no order: `first` is used only if it is alone.
   const [first, ...more] = await deps.store.messages.writersTo(thread, taskId);
-  // Same names are told apart from those of two others only: nobody waits for the names of a large thread.
+  // The name is told apart from those of two others only: nobody waits for the names of a large thread.
   const compared = others.toSorted().slice(0, 2);
   const ids = [message.user_id, ...(first === undefined ? [] : [first]), ...compared];
   const pieces = ids.map((id) => referencePiece('person', id));
@@ -190,8 +190,8 @@ async function withWriters(
   return name === first ? { text: named, ids: [] } : { text: withUnnamedWriter(named, name), ids: [first] };
 }
 
-/** Characters of a title (https://docs.slack.dev/reference/methods/agents.sessions.rename). */
-const MAX_TITLE_CHARACTERS = 200;
+/** Most characters of a session's title (https://docs.slack.dev/reference/methods/agents.sessions.rename). */
+const MAX_SESSION_TITLE_CHARACTERS = 200;
 
 /** Has Slack show the title of a task that was started in a direct message. Returns at once; never throws. */
 function showTaskTitle(
@@ -200,6 +200,6 @@ function showTaskTitle(
   title: string,
 ): void {
   if (sessions === undefined || !isDirectChannel(channel)) return;
-  const work = sessions.setTitle(channel, thread_ts, shorten(title, MAX_TITLE_CHARACTERS));
-  inBackground(work, deps.log, 'could not set the title of a direct message thread');
+  const call = sessions.setTitle(channel, thread_ts, shorten(title, MAX_SESSION_TITLE_CHARACTERS));
+  inBackground(call, deps.log, 'could not set the title of a direct message thread');
 }

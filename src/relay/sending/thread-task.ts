@@ -16,12 +16,12 @@ export type TaskOptions = Omit<NewTask, 'projectId'>;
 
 /** The service's status for a value that it does not know. */
 const HTTP_UNPROCESSABLE = 422;
-/** The longest search (ms) for a task after an unknown outcome: a second one without messages does no harm. */
+/** The longest search (ms) for a task after an unknown outcome. A second task, which gets no message, does no harm. */
 const MAX_SEARCH_MS = 20_000;
 /** How far the service's clock may lag behind ours (ms). */
 const MAX_CLOCK_SKEW_MS = 10 * 60_000;
 
-/** Whether a message of the thread was frozen, which adds its writer: for any of its tasks, perhaps refused. */
+/** Whether a message of the thread was frozen, for any of its tasks, even if refused. That adds its writer to the thread. */
 export function hasFrozenMessage({ participant_ids }: Thread): boolean {
   return participant_ids.length > 0;
 }
@@ -40,7 +40,7 @@ export function newTaskOptions(
   };
 }
 
-/** A thread under its workspace's account. Throws TurnEnded without an account, or if its task has another. */
+/** Moves a thread to its workspace's account, if need be. Throws TurnEnded without an account, or if the task has another. */
 export async function ensureCurrentAccount(deps: RelayDeps, thread: Thread, turn: Turn): Promise<Thread> {
   const account = deps.accountOf(thread.workspace);
   if (thread.account_id === account && account !== NO_ACCOUNT) return thread;
@@ -51,15 +51,15 @@ export async function ensureCurrentAccount(deps: RelayDeps, thread: Thread, turn
     throw new TurnEnded('refused', strings.accountChanged);
   return deps.store.transaction(async ({ threads, keptFiles }) => {
     if (await threads.moveToAccount(thread, account)) await keptFiles.leaveBehind(thread);
-    // One that was moved before, or has got a task, is returned as it is: the next step looks at it again.
+    // A thread that was moved before, or has got a task, is returned as it is: the next step looks at it again.
     return threads.getOrThrow(thread);
   });
 }
 
 /**
- * Starts the task of a thread without one. After a start with an unknown outcome, the service is searched
- * first for a task to adopt. A task that was started here is not recorded yet (`isRecorded`): the caller does
- * that with its next step. Throws TurnEnded if the service refuses the project or the model.
+ * Starts the task of a thread without one. After a start with an unknown outcome, it first searches the service for the
+ * task, to adopt it. A task that it has started is not recorded yet (`isRecorded`): the caller records it with its next
+ * step. Throws TurnEnded if the service refuses the project or the model.
  */
 export async function ensureThreadTask(
   { deps, lease }: Pick<ThreadWork, 'deps' | 'lease'>,
@@ -71,7 +71,7 @@ export async function ensureThreadTask(
   const { store, log } = deps;
   const agent = deps.agent(thread.account_id);
   const endIfForbidden = (cause: unknown): never => throwRefusal(cause, { projectId });
-  const find = async () => {
+  const adopt = async () => {
     const look = () => findAdoptableTask(deps, thread, projectId).catch(endIfForbidden);
     const found = await searchUntilSettled(look, Math.min(deps.settings.resendMs, MAX_SEARCH_MS), lease);
     if (found === undefined) {
@@ -90,7 +90,7 @@ export async function ensureThreadTask(
     log.info({ task: taskId }, 'task started');
     return { taskId, isRecorded: false };
   };
-  const look = thread.task_intended_at === null ? undefined : find;
+  const look = thread.task_intended_at === null ? undefined : adopt;
   return once({ look, act: start, forget: () => store.threads.forgetTaskIntent(thread) }, lease);
 }
 
@@ -107,8 +107,8 @@ function throwRefusal(
 }
 
 /**
- * Looks for the task that an earlier start has made: it was created after the intent, is idle, has the
- * intent's title and belongs to no thread, and no other thread of the project searches for one like it.
+ * Looks for the task that an earlier start has made: it was created after the intent, is idle, has the intent's title, and
+ * belongs to no thread; and no other thread of the project searches for such a task.
  */
 async function findAdoptableTask(
   deps: RelayDeps,
@@ -166,6 +166,7 @@ function firstSentence(line: string): string {
   return ABBREVIATION.test(line) ? line : line.replace(/(?<![.\s])(?:[.。]|(?<!:[\w+-]+):)$/u, '');
 }
 
+/** A title that is not too long. Cuts between words, if one is near. */
 function cutToLength(sentence: string): string {
   if (sentence.length <= MAX_TITLE_CHARACTERS) return sentence;
   const room = sentence.slice(0, graphemeStart(sentence, MAX_TITLE_CHARACTERS - 1));

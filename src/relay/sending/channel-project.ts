@@ -73,8 +73,8 @@ export async function findProject(work: ThreadWork, thread: Thread, turn: Turn):
 
 /**
  * Detaches a thread without a task, and its channel, from a project that the service no longer knows. Throws
- * TurnEnded if people chose the channel's project, because they must choose another. False if the thread has
- * no project, the project exists, or a task may have been started in it.
+ * TurnEnded if people chose the channel's project, because they must choose another. Returns false if the thread
+ * stays: it has no project, the project exists, or a task may have been started in the project.
  */
 export async function forgetMissingProject(
   deps: RelayDeps,
@@ -96,7 +96,7 @@ export async function forgetMissingProject(
   return true;
 }
 
-/** Whether the service knows a project. Throws an AgentError without an answer, or if the account is gone. */
+/** Whether the service knows a project. Throws an AgentError if it does not answer, or if the account is gone. */
 export async function projectExists(agent: AgentClient, projectId: string): Promise<boolean> {
   const isGone = (error: unknown) => error instanceof AgentNotFoundError && !(error instanceof AccountGone);
   const found = agent.requireProject(projectId);
@@ -114,9 +114,9 @@ async function projectDetails(workspace: WorkspaceClient, thread: Pick<Thread, '
 }
 
 /**
- * What choosing a project ('': none is chosen) and typing its title or description (`texts`) make of
- * `sync_project_name`. null is its default: a project made for the channel has the channel's name, one that
- * people chose keeps its own. Typed texts turn it off, so that they stay. {}: the setting stays as it is.
+ * The setting `sync_project_name` after people chose a `project` in a form ('' if none), or typed a title or description
+ * for the one that they have (`texts`). A chosen project sets it to null, the default: the project keeps its own name, and
+ * only one that was made for the channel is named like it. Typed texts turn it off, so that they stay. Else {}: no change.
  */
 export function nameSyncOnceChosen(project: string, texts: object): Partial<Settings> {
   if (project !== '') return { sync_project_name: null };
@@ -129,14 +129,14 @@ export function projectNameJobs(deps: RelayDeps): JobKind {
     kind: JOB_KIND.projectName,
     share: 2,
     timeoutMs: 45_000,
-    // Until the name changes again; until then the project keeps a name that it had.
+    // A project that was given up keeps an earlier name, until the channel's name changes again.
     giveUpAfterMs: 24 * 60 * 60_000,
     onGivenUp: 'counted',
     perform: (job, lease) => renameProject(deps, job, lease),
   };
 }
 
-/** Whether people surely renamed a project: the service tells its name, and that is none of those `given`. */
+/** Whether people surely renamed a project: the service tells its name, which is none of those that the bot has `given`. */
 async function hasOtherName(
   agent: AgentClient,
   project: string,
@@ -149,7 +149,7 @@ async function hasOtherName(
   return read !== null && read.title !== '' && !given.includes(read.title);
 }
 
-/** Gives a channel's project the channel's name and purpose, unless people turned that off or named it. */
+/** Gives a channel's project the channel's name and purpose, unless people turned that off or named the project. */
 async function renameProject(deps: RelayDeps, job: Job, { signal }: Lease): Promise<JobOutcome> {
   const { workspace, channel, key: account_id } = job;
   const place = { workspace, channel, account_id };
@@ -157,21 +157,21 @@ async function renameProject(deps: RelayDeps, job: Job, { signal }: Lease): Prom
   const slack = deps.workspace(workspace);
   if (slack === undefined) return 'later';
   if (project === undefined) return 'done';
-  // The channel may not use the project any more: it is not renamed on its behalf.
+  // A project that the channel may not use any more is not renamed on its behalf.
   if ((await projectDenial(deps, job, project, signal)) !== undefined) return 'done';
   slack.people.invalidate(channel);
   const { name, previousNames } = await slack.people.channel(channel, signal);
   // Without a name from Slack the project would be named after the channel's id.
   if (name === undefined) return 'later';
-  const details = await projectDetails(slack, { channel, started_by: '' }); // A direct message has no name.
+  const details = await projectDetails(slack, { channel, started_by: '' }); // Not a direct message, which has no name.
   const agent = deps.agent(account_id);
   try {
     const { sync_project_name: setByPeople } = await deps.store.settings.get(workspace, channel);
     const isWanted = setByPeople ?? !(await deps.store.projects.isChosen(place));
-    // People turned it off, or chose another project, after this name was asked for.
+    // After this job was asked for, people turned the names off, or chose another project.
     if (!isWanted) return 'done';
     const given = [channel, name, ...(previousNames ?? [])];
-    // If people turned it on, or Slack tells no earlier names, the channel's name replaces every other one.
+    // If people turned the names on, or Slack tells no earlier ones, the channel's name replaces every other name.
     const mayBeNamedByPeople = setByPeople === null && previousNames !== undefined;
     if (mayBeNamedByPeople && (await hasOtherName(agent, project, given, signal))) return 'done';
     await agent.updateProject(project, details, { signal });

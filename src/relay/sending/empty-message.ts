@@ -38,10 +38,10 @@ export async function endTurnIfEmpty(
     throw new TurnEnded('helped', strings.unknownFlag(misspelt), { unsendable: message });
 }
 
-/** Also flags that this service does not take: a message of nothing else asks nothing. */
+/** All flags, also those that this service does not take: a message of nothing else asks nothing. */
 const ALL_FLAGS = { noFallback: true, autoMode: true, planMode: true };
 
-/** Whether a message asks nothing: at most a mention and flags, no file, no table, no message it is about. */
+/** Whether a message asks nothing: it has at most a mention and flags, no file, no table, and is about no other message. */
 export function isEmptyMessage(content: MessageContent, botUserId: string): boolean {
   if ((content.files ?? []).length > 0 || content.about !== undefined) return false;
   const message = parseMessage(content);
@@ -59,7 +59,7 @@ export async function endTurnIfFilesOnly(
 ): Promise<void> {
   if (isFrozen(turn) || message.content === null) return;
   if (!message.parts.every(({ content }) => isFilesOnly(content, workspace.bot.userId))) return;
-  // A message that repeats a turn's words asks in those.
+  // A message that repeats a turn's words asks with them.
   if ((await resentTurn(deps.store, message)) !== undefined) return;
   const notes = await sender.keepFiles();
   // Of an `external` file the agent gets the link.
@@ -70,27 +70,27 @@ export async function endTurnIfFilesOnly(
 }
 
 /**
- * Claims for this turn the files that earlier messages left, so that no other turn sends them. `writers` shared
- * them. A file is left out if Slack says that it was deleted since, not if Slack fails to say. Names may have
- * been erased. Throws a SlackError.
+ * Claims for this turn the files that earlier messages left, so that no other turn sends them. Returns the `ids` of those
+ * to send, `notes` on all, and the `writers` who shared them. A file is left out if Slack says that it was deleted since,
+ * not if Slack fails to say. Throws a SlackError.
  */
 export async function takeKeptFiles({ deps: { store }, workspace, lease }: ThreadWork, turn: Turn) {
   const kept = await store.keptFiles.take(turn);
   const all = kept.flatMap(({ attached_file_ids }) => attached_file_ids ?? []);
-  const sent = all.length === 0 ? undefined : await store.uploads.sent(turn.workspace, all);
+  const uploads = all.length === 0 ? undefined : await store.uploads.sent(turn.workspace, all);
   const ids: string[] = [];
-  const unknown = valueIf(undefined, isSlackFault);
+  const undefinedIfFault = valueIf(undefined, isSlackFault);
   for (const id of all) {
-    const file = sent?.get(id)?.slackFileId;
-    const found = file && (await workspace.downloads.lookUp(file, lease.signal).catch(unknown));
+    const file = uploads?.get(id)?.slackFileId;
+    const found = file && (await workspace.downloads.lookUp(file, lease.signal).catch(undefinedIfFault));
     if (found !== 'deleted' && found !== 'unseen') ids.push(id);
   }
   const notes = kept.flatMap((one) => withLeftOut(one, ids, 'deleted'));
-  const named = notes.map((note) => ({ ...note, name: note.name || UNNAMED_FILE }));
+  const named = notes.map((note) => ({ ...note, name: note.name || UNNAMED_FILE })); // A name may have been erased.
   return { ids, notes: named, writers: kept.map(({ asked_by }) => asked_by) };
 }
 
-/** Whether a message is files or tables, and asks nothing by words, a form's choices or another message. */
+/** Whether a message has files or tables, but no words, no choices of a form, and no message that it is about. */
 function isFilesOnly(content: MessageContent | null, botUserId: string): boolean {
   if (content === null || content.about !== undefined || content.choices !== undefined) return false;
   const message = parseMessage(content);

@@ -10,7 +10,7 @@ import { sleepWithLease } from '../runtime/lease.ts';
 const CLAIM_RETRY_DELAY_MS = 500;
 
 export interface UploadSource {
-  /** Identifies its contents: they are uploaded once into each project. */
+  /** Identifies the contents, which are uploaded once into each project. */
   id: string;
   name: string;
   mime: string;
@@ -69,13 +69,13 @@ async function upload(
   const { uploads } = deps.store;
   const { name, mime, sizeBytes } = source;
   const resume = row.size_bytes === sizeBytes ? resumableUpload(row) : undefined;
-  // What is not sent in parts is sent from its beginning. The last part may be shorter than the others.
+  // Without parts, a file is sent from its beginning. The last part may be shorter: then this is more than was sent.
   const sentBefore = resume?.uploadId == null ? 0 : resume.parts.length * (resume.partBytes ?? 0);
   let sentBytes = 0;
   let sha256: string | null = null;
   const openWithDigest = async (offset: number) => {
     const bytes = await source.open(offset, signal);
-    // A resumed upload does not see the file's beginning, so that it has no digest.
+    // A resumed upload does not see the file's beginning, so it has no digest.
     return offset > 0 ? bytes : withDigest(bytes, (digest) => (sha256 = digest));
   };
   const uploaded = await uploadFile(deps.agent(thread.account_id), {
@@ -105,6 +105,7 @@ async function upload(
   return { fileId: uploaded.id, sentBytes };
 }
 
+/** The upload that an earlier attempt has begun; undefined if it has not. */
 function resumableUpload(row: UploadRow): ResumableUpload | undefined {
   if (row.file_id === null) return undefined;
   return {

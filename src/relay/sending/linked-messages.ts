@@ -33,7 +33,7 @@ export interface LinkedMessage {
   readonly unreadReplies: number;
 }
 
-/** What the links of a message lead to. Nothing of it is stored but what goes into the prompt. */
+/** What the links of a message lead to. Only what goes into the prompt is stored. */
 export interface LinkedMessages {
   read: readonly LinkedMessage[];
   /** A note for each link that was not followed, with the reason. */
@@ -42,7 +42,7 @@ export interface LinkedMessages {
 
 export const NO_LINKS: LinkedMessages = { read: [], notes: [] };
 
-/** How long what was read of a linked message counts (ms): longer in an app that may read once a minute. */
+/** How long (ms) the words of a linked message hold once they were read: longer for an app that may read once a minute. */
 export function linkAgeMs({ deps, workspace }: ThreadWork): number {
   return workspace.readBack.isDistributed ? 4 * deps.settings.linkAgeMs : deps.settings.linkAgeMs;
 }
@@ -62,7 +62,7 @@ export async function readLinkedMessages(
   const interrupt = anySignal([work.lease.signal, work.lease.draining, stopSignal]);
   const follow = async (link: MessageLink, index: number): Promise<LinkedMessage | FileReason> =>
     index < MAX_LINKS ? followLink(work, message, link, interrupt) : 'link_too_many';
-  // An interrupted link throws the signal's own reason: the turn must see the Interruption in its place.
+  // What reads an interrupted link throws the signal's reason. The turn must see the Interruption in its place.
   const outcomes = await Promise.all(links.map(follow)).finally(() => throwIfInterrupted(work.lease));
   const read = outcomes.flatMap((outcome) => (typeof outcome === 'string' ? [] : [outcome]));
   const notes = outcomes.flatMap((outcome, index) =>
@@ -71,7 +71,7 @@ export async function readLinkedMessages(
   return { read, notes };
 }
 
-/** Reads the message that a link leads to, with its thread and channel name; or says why it was not read. */
+/** Reads the message that a link leads to, with its thread and its channel's name, or says why not. */
 async function followLink(
   work: ThreadWork,
   message: Message,
@@ -114,7 +114,7 @@ async function followLink(
   }
 }
 
-/** Reads a linked message; or says why it may not be read, or is not there. */
+/** Reads a linked message, or says why it may not be read or is not there. */
 async function readIfAllowed(
   { workspace, deps }: ThreadWork,
   message: Message,
@@ -132,7 +132,7 @@ async function readIfAllowed(
   return threadTs === undefined ? 'link_incomplete' : 'link_gone';
 }
 
-/** The newest part of a linked message's thread before the question; undefined if none of it is to be read. */
+/** The newest replies to a linked message, as of the question; undefined if there are none, or the app does without. */
 async function readReplies(
   { workspace: { readBack }, deps: { settings } }: ThreadWork,
   question: Message,
@@ -146,7 +146,7 @@ async function readReplies(
   return await readBack.newestBefore({ channel, threadTs: ts, ...range, isWanted: () => true, signal });
 }
 
-/** What `read` returns within this time (ms); undefined if it is late. Throws the reason of `interrupt`. */
+/** What `read` returns within this time (ms), undefined if it takes longer. Throws the reason of `interrupt`. */
 async function withinMs<T>(ms: number, interrupt: AbortSignal, read: (signal: AbortSignal) => Promise<T>) {
   const late = AbortSignal.timeout(ms);
   const signal = anySignal([interrupt, late]);
@@ -188,7 +188,7 @@ export function messageLinksIn(message: ParsedMessage): MessageLink[] {
   return [...links.values()];
 }
 
-/** Who may open what, as Slack says now. */
+/** What tells who may open what in Slack now. */
 export interface Witnesses {
   people: Pick<SlackDirectory, 'channelNow' | 'isElsewhere' | 'personNow' | 'areInsiders'>;
   membership: Pick<ChannelMembership, 'statusOf' | 'membersOf'>;

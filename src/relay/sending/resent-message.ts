@@ -2,13 +2,13 @@ import type { Message, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 
-/** The turn whose message a message repeats word for word; undefined for a message with its own text. */
+/** The turn whose message a message repeats word for word; undefined for a message with words of its own. */
 export async function resentTurn(
   { turns }: Pick<Store, 'turns'>,
   { workspace, resends_turn_id: id }: Pick<Message, 'workspace' | 'resends_turn_id'>,
 ): Promise<Turn | undefined> {
   const turn = id === null ? undefined : await turns.get(workspace, id);
-  // A turn that ended before its message was frozen has no words: the message itself has the same text.
+  // A turn that ended before its message was frozen has no words. The message that repeats it has the same ones.
   return turn?.prompt == null ? undefined : turn;
 }
 
@@ -17,7 +17,7 @@ export function unquotedPrompt({ prompt, instructions_length, quotation_length }
   return (prompt ?? '').slice(instructions_length + quotation_length);
 }
 
-/** The turns whose message this one sends again, the latest first. */
+/** The turns whose message a message sends again, the latest first. */
 export async function resendChain({ turns, messages }: Store, message: Message): Promise<Turn[]> {
   const resent: Turn[] = [];
   for (let id = message.resends_turn_id; id !== null; ) {

@@ -54,7 +54,7 @@ interface Known {
 export class Sender {
   readonly #work: SendingTurn;
   readonly #known: Known;
-  /** The thread and the message as they were last read; read again after an error, because a wait follows. */
+  /** The thread and the message as they were last read. After an error they are read again, because a wait follows. */
   #thread: Thread | undefined;
   #message: WholeMessage | undefined;
   #outgoing: OutgoingMessage | undefined;
@@ -65,7 +65,7 @@ export class Sender {
   #isStale: boolean;
   /** The task that this process has started, until it is recorded. */
   #startedTaskId: string | null = null;
-  /** What the thread has left in this process, each once: a contradictory service causes no loop. */
+  /** What the thread has left in this process: each once, so that a contradictory service causes no loop. */
   readonly #left = new Set<'task' | 'project'>();
   readonly #failingFiles = new Map<string, FilePatience>();
   #busyAtRest = new FailingTime();
@@ -106,7 +106,7 @@ export class Sender {
     return notes;
   }
 
-  /** Takes steps that need the thread's project; again, if the thread leaves project or task meanwhile. */
+  /** Takes steps that need the thread's project. Takes them again if the thread leaves its project or task meanwhile. */
   async #withProject<T>(steps: (projectId: string) => Promise<T>): Promise<T> {
     for (;;) {
       const projectId = await this.#beforeSending((thread) => findProject(this.#work, thread, this.#turn));
@@ -150,13 +150,13 @@ export class Sender {
     if (thread.project_id !== null) await findProject(this.#work, thread, this.#turn);
   }
 
-  /** The thread and the message are read again before their next use. */
+  /** Has the thread and the message read again before their next use. */
   #forgetRows(): void {
     this.#thread = undefined;
     this.#message = undefined;
   }
 
-  /** Records the task that this process has started, if no other statement has. */
+  /** Records the task that this process has started, if no other statement has recorded it. */
   async #recordTask(): Promise<void> {
     if (this.#startedTaskId === null) return;
     await this.#work.deps.store.threads.bindTask(this.#turn, this.#startedTaskId);
@@ -208,7 +208,7 @@ export class Sender {
   async #ensureTask(thread: Thread, projectId: string): Promise<string> {
     if (thread.task_id !== null) return thread.task_id;
     if (thread.project_id !== null && thread.project_id !== projectId) throw new Interruption('send_again');
-    // What the turn began with may have been edited or deleted since.
+    // The message that the turn began with may have been edited or deleted since.
     if (this.#message === this.#known.message) this.#message = undefined;
     const options = newTaskOptions(await this.#read(thread), this.#known.channelSettings.model);
     // Retried apart from the start: a record whose answer was lost must not count as a start in doubt.
@@ -224,7 +224,7 @@ export class Sender {
     return taskId;
   }
 
-  /** Tells the asker that a task's options are fixed when it starts, and offers a new thread for theirs. */
+  /** Tells an asker who chose options for a started task that these are fixed, and offers a new thread for them. */
   #notifyFixedOptions({ message, choices }: OutgoingMessage): void {
     const { skill: _, ...fixed } = choices;
     const { resends_turn_id, revises_turn_id, content } = message;
@@ -242,9 +242,8 @@ export class Sender {
     const none: Attachments = { attached_file_ids: [], notes: [], uploadedBytes: 0 };
     // A resent message goes with the files that are at the service already.
     if (resent !== undefined) return none;
-    // Notes of an earlier upload count, too: if an edit has taken their files away, the notes must go.
-    const isNothingToDo = [items, notes, this.#turn.file_notes ?? []].every((list) => list.length === 0);
-    if (isNothingToDo) return none;
+    // The turn's own notes are of an earlier upload: if an edit has taken their files away, they must go.
+    if ([items, notes, this.#turn.file_notes ?? []].every((list) => list.length === 0)) return none;
     const uploaded = items.length === 0 ? none : await this.#upload(outgoing);
     const attachments = { ...uploaded, notes: [...uploaded.notes, ...notes] };
     this.#work.state?.setFileNotes(attachments.notes);
@@ -271,7 +270,7 @@ export class Sender {
   async #tryToDeliver(taskId: string): Promise<void> {
     const { row, deps, stopSignal } = this.#work;
     if (this.#isStale) await row.read();
-    // The message is frozen no more if the thread has left its task, in a transaction whose answer was lost.
+    // A transaction whose answer was lost may have let the thread leave its task: then the message is frozen no more.
     if (!isFrozen(this.#turn)) throw new Interruption('send_again');
     // An earlier attempt may have recorded the send although the commit's answer was lost.
     if (isAtService(this.#turn)) return;
@@ -280,7 +279,7 @@ export class Sender {
       if ((await this.#settleEarlierSends(task)) === 'unsent') await deliverOnce(task, stopSignal);
     } catch (thrown) {
       this.#isStale = true;
-      // This may ask the service; if that fails, its error stands in for `thrown`.
+      // `refusalOf` may ask the service. If that fails, its error stands in for `thrown`.
       const mayLeave = this.#message?.resends_turn_id != null && !this.#left.has('task');
       const error = await refusalOf(thrown, task, { busyAtRest: this.#busyAtRest, mayLeave });
       const isTaskClosed = error instanceof TurnEnded && error.more.isTaskClosed === true;
@@ -290,7 +289,7 @@ export class Sender {
     }
   }
 
-  /** Finds out whether an earlier attempt, or a turn whose message this one repeats, has sent the message. */
+  /** Settles the sends in doubt: those of earlier attempts, and of turns whose message this one repeats. */
   async #settleEarlierSends(task: Delivery): Promise<'sent' | 'unsent'> {
     this.#message ??= await messageOfTurn(this.#work, this.#turn);
     const inDoubt = (await resendChain(this.#work.deps.store, this.#message)).filter(isSendInDoubt);
@@ -310,14 +309,14 @@ export class Sender {
     const changes = (await messages.ofTurn(this.#turn)).map((message) => earlyEdits.get(message));
     for (const change of await Promise.all(changes)) {
       const hasChanged = change !== undefined && (change.is_deletion || change.content !== null);
-      // An edit without content counts no more. A change that another message sends stays with that message.
+      // An edit without content does not count. A change that another message sends stays with that message.
       if (hasChanged && change.sent_as_ts === null) throw new Interruption('waits_again');
     }
   }
 
   /**
-   * After "not found", has the thread leave its task or, if it has none, a project that is gone. Returns whether
-   * it did: then the message is sent anew. False for other errors, and for a task or project that must stay.
+   * After "not found", has the thread leave its task or, if it has none, a project that is gone. Returns whether the
+   * thread has left one: then the message is sent anew. False for other errors, and if the task or project must stay.
    */
   async #leaveLost(error: unknown): Promise<boolean> {
     // Without the account, another task or project could not be reached either.
@@ -331,7 +330,7 @@ export class Sender {
     });
   }
 
-  /** Leaves the task, once, after **Try again**; returns whether it did. The message, frozen anew, quotes it. */
+  /** After **Try again**, leaves the task once, and returns whether it did. The message, frozen anew, quotes the task's. */
   async #leaveTask(taskId: string): Promise<boolean> {
     const { resends_turn_id: triedAgain } = await messageOfTurn(this.#work, this.#turn);
     if (triedAgain === null || this.#left.has('task')) return false;

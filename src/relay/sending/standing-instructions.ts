@@ -6,8 +6,6 @@ import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { blockquote } from '../reading/message-to-markdown.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 
-type Unquoted = Pick<Turn, 'quoted_ids' | 'skill'> & { prompt: string };
-
 /** What is recorded with a message that quotes no instructions. */
 export const NO_INSTRUCTIONS = {
   instructions_length: 0,
@@ -16,14 +14,14 @@ export const NO_INSTRUCTIONS = {
 };
 
 /**
- * A prompt with the channel's standing instructions before it, and who set them among those whom it quotes, if
- * it is its task's first one and runs no skill; else NO_INSTRUCTIONS. A resent message quotes them anew.
+ * A prompt behind the channel's standing instructions, whose author is one of the quoted people. NO_INSTRUCTIONS if it is
+ * not the first prompt of its task, or runs a skill. A resent message quotes the instructions anew.
  */
 export async function withStandingInstructions(
   { deps: { store, settings, log }, workspace }: ThreadWork,
   turn: Turn,
   taskId: string,
-  { prompt, quoted_ids, skill }: Unquoted,
+  { prompt, quoted_ids, skill }: Pick<Turn, 'quoted_ids' | 'skill'> & { prompt: string },
 ): Promise<TurnUpdate> {
   if ((skill ?? settings.skill) !== undefined) return NO_INSTRUCTIONS;
   if (await store.threads.hasOtherTurnSent(turn, taskId)) return NO_INSTRUCTIONS;

@@ -8,13 +8,13 @@ import type { RelayDeps } from '../runtime/deps.ts';
 
 type StoreDeps = Pick<RelayDeps, 'store'>;
 
-/** Closes the message that a turn has now, which may be another one than in `turn`: it is never sent. */
+/** Closes the message that a turn has now, perhaps another than in `turn`. A closed message is never sent. */
 export async function closeMessage({ store }: StoreDeps, turn: Turn): Promise<void> {
   const now = await store.turns.get(turn.workspace, turn.id);
   if (now !== undefined) await store.messages.leaveUnsent(messageKeyOf(now), 'closed');
 }
 
-/** Closes a message, unless it was edited (`changed`) or deleted (`withdrawn`) since it was read. */
+/** Closes a message with its parts, unless it was deleted (`withdrawn`), or a part has `changed`, since it was read. */
 export async function closeIfUnchanged(
   { store }: StoreDeps,
   turn: Turn,
@@ -29,15 +29,15 @@ export async function closeIfUnchanged(
       if (now?.state !== part.state || now.version !== part.version) return 'changed';
     }
     const otherTs = others.map(({ ts }) => ts);
-    await messages.join(head, otherTs);
+    await messages.join(head, otherTs); // Joined with the head, they are closed with it.
     await messages.leaveUnsent(head, 'closed');
     return 'closed';
   });
 }
 
 /**
- * Deletes a turn that sent nothing, with its reply. Its message, with those joined to it, waits again as edited
- * meanwhile. False if none waits then: all were deleted, or the turn is gone.
+ * Deletes a turn that sent nothing, with its `reply`. Its message and those joined to it wait again, as people have edited
+ * them meanwhile. False if none waits then: all were deleted, or the turn is gone.
  */
 export async function requeueMessage(
   { store }: StoreDeps,

@@ -193,7 +193,7 @@ export class PassingOn {
     const run = await store.turns.get(this.#turn.workspace, this.#turn.id);
     if (run === undefined || run.stop_requested_at !== null) return undefined;
     const message = await nextAllowedMessage(this.#work, this.#turn, { failFast: true });
-    if (message === undefined || message.content === null) return undefined;
+    if (message === undefined) return undefined;
     // An empty message gets help in a turn of its own.
     if (isEmptyMessage(message.content, this.#work.workspace.bot.userId)) return undefined;
     return beginTurnOrRefuse(this.#work, nextTurnId(), message, this.#turn.id);

@@ -2,7 +2,7 @@ import { NO_LONGER_NEEDED } from '../../calls/retries-and-waits.ts';
 import * as strings from '../../render/strings/index.ts';
 import { MessageGoneError, type SlackError } from '../../slack/errors.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
-import type { Message, ThreadKey } from '../../store/schema.ts';
+import type { Message, MessageContent, ThreadKey } from '../../store/schema.ts';
 import type { WaitingMessage } from '../../store/threads/messages.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { type AccessDenial, accessDenialUnder, isClosing } from '../access/access-policy.ts';
@@ -16,8 +16,8 @@ import { withRetry } from '../runtime/retry-and-giving-up.ts';
 /** How often a turn looks whether the messages of its thread are still held (ms). */
 export const HELD_POLL_MS = 1_000;
 
-/** A message whose writer may use the agent, with what is set where it was written. */
-export type AllowedMessage = WaitingMessage & { settings: Settings };
+/** A message whose writer may use the agent, with what is set where it was written. Its content is known. */
+export type AllowedMessage = WaitingMessage & { content: MessageContent; settings: Settings };
 
 /**
  * The next of a thread's waiting messages whose writer may use the agent: urgent ones first, then by ts; with `before`,
@@ -48,11 +48,12 @@ export async function nextAllowedMessage(
       continue;
     }
     const { denial, hasWaited } = await denialOf(work, message, settings, attempt, lateAfterMs);
-    const isUnread = denial === undefined && message.content === null;
+    const { content } = message;
+    const isUnread = denial === undefined && content === null;
     const why = isUnread ? await readBackAndSave(work, message, attempt) : denial;
     if (why !== undefined) await refuse(work, message, why, told);
     // After a wait, or once it was read back, the message is looked for again, because it may be gone.
-    else if (!hasWaited && !isUnread) return { ...message, settings };
+    else if (!hasWaited && content !== null) return { ...message, content, settings };
   }
 }
 

@@ -120,7 +120,7 @@ async function reassignOrFreeze(
   if (isFrozen(now)) return 'frozen';
   if (now.message_ts !== turn.message_ts) return 'read_again';
   const earlier = await nextAllowedMessage(work, turn, { before: message.ts });
-  if (earlier?.content != null && !isEmptyMessage(earlier.content, work.workspace.bot.userId)) {
+  if (earlier !== undefined && !isEmptyMessage(earlier.content, work.workspace.bot.userId)) {
     await row.reassign(earlier);
     return 'read_again';
   }

@@ -104,7 +104,7 @@ export async function projectExists(agent: AgentClient, projectId: string): Prom
 }
 
 /** Title and description of a channel's project: its name and purpose, or the person of a direct message. */
-async function projectDetails(workspace: WorkspaceClient, thread: Pick<Thread, 'channel' | 'started_by'>) {
+async function projectDetails(workspace: WorkspaceClient, thread: Thread) {
   if (isDirectChannel(thread.channel)) {
     const name = await workspace.people.personName(thread.started_by);
     return { title: `Direct messages with ${name}`, description: '' };
@@ -160,10 +160,8 @@ async function renameProject(deps: RelayDeps, job: Job, { signal }: Lease): Prom
   // A project that the channel may not use any more is not renamed on its behalf.
   if ((await projectDenial(deps, job, project, signal)) !== undefined) return 'done';
   slack.people.invalidate(channel);
-  const { name, previousNames } = await slack.people.channel(channel, signal);
-  // Without a name from Slack the project would be named after the channel's id.
-  if (name === undefined) return 'later';
-  const details = await projectDetails(slack, { channel, started_by: '' }); // Not a direct message, which has no name.
+  const { name, previousNames, purpose } = await slack.people.channel(channel, signal);
+  if (name === undefined) return 'later'; // Slack does not say it now.
   const agent = deps.agent(account_id);
   try {
     const { sync_project_name: setByPeople } = await deps.store.settings.get(workspace, channel);
@@ -174,7 +172,7 @@ async function renameProject(deps: RelayDeps, job: Job, { signal }: Lease): Prom
     // If people turned the names on, or Slack tells no earlier ones, the channel's name replaces every other name.
     const mayBeNamedByPeople = setByPeople === null && previousNames !== undefined;
     if (mayBeNamedByPeople && (await hasOtherName(agent, project, given, signal))) return 'done';
-    await agent.updateProject(project, details, { signal });
+    await agent.updateProject(project, { title: name, description: purpose }, { signal });
   } catch (error) {
     if (!(error instanceof AgentNotFoundError || error instanceof AgentRejectedError)) throw error;
     const failure = 'a project cannot be renamed like its channel';

@@ -22,7 +22,6 @@ import { type InboxOutcome, isEarlierTs } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
 
 const NOTICE_PART = 'paused';
-/** The notice of a pause that ended because nothing waits any more. */
 const NOTHING_PAUSED = endedNotice(strings.nothingPaused);
 
 type NoticeDeps = Pick<RelayDeps, 'store' | 'workspace'>;
@@ -61,7 +60,6 @@ export async function updatePauseAfter(deps: RelayDeps, outcome: InboxOutcome, m
   if (outcome.kind === 'withdrawn') await updatePausedNotice(deps, message);
   if (outcome.kind !== 'admitted' || !outcome.isPaused) return;
   if (outcome.isQueued) await updatePausedNotice(deps, message);
-  // Queued behind none: what waited may have been withdrawn.
   else await endPauseIfAlone(deps, outcome.thread, message);
 }
 

@@ -28,7 +28,6 @@ import type { StopControl } from './stop-control.ts';
 
 /** Has a thread's turn look for a message to pass on. False if this process runs none, or the turn does not look now. */
 type PassOn = (thread: ThreadKey, when: PassOnTime) => boolean;
-/** Handles the button that sends what waits behind a stop. */
 type SendPaused = ButtonHandlers<'send_paused'>['send_paused'];
 
 /**

@@ -25,9 +25,8 @@ export function waitingReactionJobs(deps: RelayDeps): JobKind {
       const reaction = { channel, ts, name: WAITING_EMOJI };
       const isWaiting = () => messages.waitsForTurn({ workspace, channel, ts });
       if (await isWaiting()) {
-        // While the intent to add the mark stands, an earlier attempt may have failed.
-        const isSurelyThere = payload.added === true && intendedAt === null;
-        if (isSurelyThere) return { inMs: LOOK_AGAIN_MS };
+        // The mark is surely there. While the intent to add it stands, an attempt may have failed.
+        if (payload.added === true && intendedAt === null) return { inMs: LOOK_AGAIN_MS };
         if (!(await jobs.intend(job, { added: true }))) return 'later';
         return (await posting.addReaction(reaction)) === 'later' ? 'later' : { inMs: LOOK_AGAIN_MS };
       }

@@ -95,10 +95,8 @@ async function readBeginning(opening: Promise<AsyncIterable<Uint8Array>>): Promi
 
 /** Looks for altered cells in the columns of a table as text, while its bytes pass. */
 class AlteredCellSearch {
-  /** Undefined until the first row has come. */
   #columns: Column[] | undefined;
-  /** Those below the header. */
-  #rows = 0;
+  #rows = 0; // Below the header.
   #bytesLeft = MAX_BYTES;
   /** The text behind the last whole row. */
   #rest = '';

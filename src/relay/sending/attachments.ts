@@ -96,7 +96,6 @@ interface BatchItem {
   outcome?: Outcome;
 }
 
-/** The upload of a message's items. */
 class AttachmentBatch {
   readonly #request: AttachmentsUploadRequest;
   readonly #signal: AbortSignal;
@@ -270,7 +269,6 @@ class AttachmentBatch {
   }
 }
 
-/** An upload of bytes in memory. */
 function bytesSource(about: Pick<UploadSource, 'id' | 'name' | 'mime'>, content: Buffer | string) {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   const open = async (offset: number) => Readable.from([bytes.subarray(offset)]);

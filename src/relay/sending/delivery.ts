@@ -83,9 +83,8 @@ export async function settleSends(task: Delivery, resent: readonly Turn[] = []):
 
 /**
  * Sends a turn's message exactly once. Records the intent before the call, unless it was recorded with the content, and
- * then the message's id, with that of the reply if the service names it. Throws AgentError: if its outcome is `unknown`,
- * settle the send before another call. Throws the reason of `stopSignal`, or TurnEnded or Interruption for a stop that was
- * recorded before the intent.
+ * then the ids of the message and, if the service names it, of the reply. Throws AgentError: after an `unknown` outcome,
+ * settle the send before another call. Throws the reason of `stopSignal`, or TurnEnded or Interruption for an earlier stop.
  */
 export async function deliverOnce(task: Delivery, stopSignal: AbortSignal): Promise<void> {
   const { row, lease } = task;

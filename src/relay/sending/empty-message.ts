@@ -63,8 +63,7 @@ export async function endTurnIfFilesOnly(
   if ((await resentTurn(deps.store, message)) !== undefined) return;
   const notes = await sender.keepFiles();
   // Of an `external` file the agent gets the link.
-  const kept = notes.filter(({ reason }) => reason === null || reason === 'external');
-  const names = kept.map(({ name }) => name);
+  const names = notes.flatMap(({ name, reason }) => (reason === null || reason === 'external' ? [name] : []));
   const sentence = names.length === 0 ? strings.noUsableFiles : strings.filesReceived(names);
   throw new TurnEnded('kept', sentence, { unsendable: message });
 }

@@ -87,8 +87,7 @@ async function followLink(
     if (typeof read === 'string') return read;
     // The message counts as read even if its channel's name and its thread are not known in time.
     const readChannel = (signal: AbortSignal) => workspace.people.channel(channel, signal);
-    const isElsewhere = channel !== message.channel;
-    const naming = isElsewhere ? withinMs(linkMs, interrupt, readChannel) : undefined;
+    const naming = channel === message.channel ? undefined : withinMs(linkMs, interrupt, readChannel);
     const readThread = (signal: AbortSignal) => readReplies(work, message, link, read, signal);
     const readingThread = withinMs(linkMs, interrupt, readThread).catch((err: unknown) => {
       deps.log.info({ err, channel }, 'the thread of a linked message was not read');

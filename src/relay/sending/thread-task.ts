@@ -166,7 +166,6 @@ function firstSentence(line: string): string {
   return ABBREVIATION.test(line) ? line : line.replace(/(?<![.\s])(?:[.。]|(?<!:[\w+-]+):)$/u, '');
 }
 
-/** A title that is not too long. Cuts between words, if one is near. */
 function cutToLength(sentence: string): string {
   if (sentence.length <= MAX_TITLE_CHARACTERS) return sentence;
   const room = sentence.slice(0, graphemeStart(sentence, MAX_TITLE_CHARACTERS - 1));

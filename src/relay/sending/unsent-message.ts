@@ -6,17 +6,15 @@ import { messageKeyOf } from '../../store/threads/turns.ts';
 import { messageUpdate } from '../reading/message-versions.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 
-type StoreDeps = Pick<RelayDeps, 'store'>;
-
 /** Closes the message that a turn has now, perhaps another than in `turn`. A closed message is never sent. */
-export async function closeMessage({ store }: StoreDeps, turn: Turn): Promise<void> {
+export async function closeMessage({ store }: Pick<RelayDeps, 'store'>, turn: Turn): Promise<void> {
   const now = await store.turns.get(turn.workspace, turn.id);
   if (now !== undefined) await store.messages.leaveUnsent(messageKeyOf(now), 'closed');
 }
 
 /** Closes a message with its parts, unless it was deleted (`withdrawn`), or a part has `changed`, since it was read. */
 export async function closeIfUnchanged(
-  { store }: StoreDeps,
+  { store }: Pick<RelayDeps, 'store'>,
   turn: Turn,
   { parts }: WholeMessage,
 ): Promise<'closed' | 'changed' | 'withdrawn'> {
@@ -40,7 +38,7 @@ export async function closeIfUnchanged(
  * them meanwhile. False if none waits then: all were deleted, or the turn is gone.
  */
 export async function requeueMessage(
-  { store }: StoreDeps,
+  { store }: Pick<RelayDeps, 'store'>,
   turn: Turn,
   reply?: { remove(): Promise<void> },
 ): Promise<boolean> {

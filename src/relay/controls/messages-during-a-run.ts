@@ -103,7 +103,7 @@ export class PassingOn {
     // Read before the call: the run may go on before the service answers the call.
     const before = this.#options.progress();
     try {
-      // A channel's settings only shape a new task; this one exists.
+      // A channel's settings only shape a new task, and the run has its task.
       await new Sender(sending, { channelSettings: DEFAULT_SETTINGS }).send();
     } catch (error) {
       return this.#endAfter(turn, sending.row, error);

@@ -162,8 +162,8 @@ export async function postPausedNoticeAndFinish(
   const finishIfNoPause = (store: Store) => store.turns.finishUnlessPausing(turn, outcome, last);
   if (await finishIfNoPause(deps.store)) return;
   await posts.load();
-  // How many messages the thread's notice tells of: 0 without a notice; undefined if an earlier attempt has
-  // posted one, because nobody knows what that tells.
+  // How many messages the thread's notice tells of: 0 without a notice; undefined after an earlier attempt has
+  // posted the notice, because nobody knows its number.
   let countShown = posts.has(NOTICE_PART) ? undefined : 0;
   for (;;) {
     const countOrFinished = await deps.store.transaction(async (store) => {

@@ -70,7 +70,7 @@ export class StopTriggers {
     return outcome;
   }
 
-  /** Slack's own stop button was pressed. Stops the thread's turn or, without one, resets the session. */
+  /** Slack's own stop button was pressed: stops the thread's turn or, if there is none, resets the session. */
   async #handleSessionStop(trigger: Exclude<StopTrigger, ReactionTrigger>): Promise<StopOutcome> {
     const { workspace, channel, thread_ts, person, ts } = trigger;
     const stop = { person, ts, control: 'session_stop' };

@@ -110,7 +110,7 @@ export class StopControl {
   }
 
   /**
-   * Records a stop. The first one of a turn at work pauses what waits, unless `instead` sends it. Undefined if
+   * Records a stop. The first stop of a turn at work pauses what waits, unless `instead` sends it. Undefined if
    * the turn is over; throws an Interruption if `instead` sends nothing.
    */
   async #recordRequest(known: Turn, { person, ts, instead }: StopRequest, isBackground: boolean) {
@@ -122,7 +122,7 @@ export class StopControl {
         FORCE_STOP_AFTER_SECONDS,
         { isBackground, sendsWaiting: instead !== undefined },
       );
-      // Also after somebody else's stop: these messages go next.
+      // `instead` also sends after somebody else's stop: its messages go next.
       const sent = recorded && (await instead?.(store));
       // Another press has sent them, or they are gone: the stop must not be recorded either.
       if (sent?.length === 0) throw new Interruption('taken_over');

@@ -29,7 +29,7 @@ export function unsentReplyButtons(
     send_reply: (press) => sendReply(deps, press),
     keep_listening: async (press) => {
       const setting = await setListening(deps, press, 'keep_listening');
-      // The reply is sent, too, if somebody else has asked for the later ones before.
+      // The reply is also sent if somebody else has asked for the later replies before.
       if (setting !== 'done' && setting !== 'over') return setting;
       const sent = await sendReply(deps, press);
       return sent === 'over' ? setting : sent;

@@ -40,7 +40,7 @@ export function waitingReactionJobs(deps: RelayDeps): JobKind {
   };
 }
 
-/** Asks for the hourglass on a thread's waiting messages without one. Returns at once; never throws. */
+/** Asks for the hourglass on a thread's waiting messages that lack it. Returns at once; never throws. */
 export function markWaiting({ store, log }: Pick<RelayDeps, 'store' | 'log'>, thread: ThreadKey): void {
   const asked = store.messages.wantWaitingReactions(thread, MAX_WAITING_REACTIONS);
   inBackground(asked, log, 'could not ask for waiting reactions');

@@ -44,7 +44,7 @@ export interface Attachments {
   uploadedBytes: number;
 }
 
-/** Called with the state of all the message's files whenever one changes. */
+/** Called with the state of all the message's items whenever that of an item changes. */
 export type UploadProgressListener = (files: readonly FileProgress[]) => void;
 
 export interface AttachmentsUploadRequest extends UploadPlace {
@@ -334,7 +334,7 @@ async function tableItem(scope: NameScope, table: ParsedTable): Promise<SharedIt
   if (isTooLarge(table)) return { kind: 'left_out', id: name, name, reason: 'too_many_cells' };
   const lines = (await textOfCells(scope, table)).map(plainCsvLine);
   const csv = Buffer.from(`${lines.join('\n')}\n`);
-  // The same table is uploaded once. After an edit it is another one.
+  // A table is uploaded once, until an edit changes what it says.
   return { kind: 'table', id: `${name}/${createHash('sha256').update(csv).digest('hex')}`, name, csv };
 }
 

@@ -311,7 +311,7 @@ function quotedPart(count: number, left: number, missing: TranscriptOptions['mis
   return `${newest}, ${left === 1 ? '1 older message' : `${left} older messages`} left out`;
 }
 
-/** A quoted line that could be taken for the first one of another entry. */
+/** A quoted line that could be taken for the first line of another entry. */
 const LIKE_AN_ENTRY = /^> (?=[^\S\n]*(?:\*\*|__).+(?:\*\*|__),\s\d{4}-\d\d-\d\d \d\d:\d\d:(?!\d))/gm;
 
 /** A quoted message: its writer and time, its words, and the names of its files. */

@@ -24,7 +24,7 @@ export async function endTurnIfEmpty(
   message: WholeMessage,
 ): Promise<void> {
   const { content, parts } = message;
-  // A frozen message has been looked at before; one without content is gone.
+  // A frozen message has been looked at before, and a message without content is gone.
   if (isFrozen(turn) || content === null) return;
   const botUserId = workspace.bot.userId;
   if (parts.every((part) => part.content !== null && isEmptyMessage(part.content, botUserId))) {

@@ -59,7 +59,7 @@ export async function uploadSharedFile(place: UploadPlace, file: FileUpload): Pr
   }
 }
 
-/** Uploads a file, or the rest of an interrupted one: each step is recorded, for the next attempt. */
+/** Uploads a file, or the rest of an interrupted upload. Records each step, for the next attempt. */
 async function upload(
   { deps, thread, projectId }: UploadPlace,
   { source, signal, onProgress }: FileUpload,

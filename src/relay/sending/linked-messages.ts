@@ -48,7 +48,7 @@ export function linkAgeMs({ deps, workspace }: ThreadWork): number {
 }
 
 /**
- * The Slack messages that a waiting message links to, each with its thread if it begins one. Only the words
+ * The Slack messages that a waiting message links to, each with the thread that it may begin. Only the words
  * of the person count: not what a quotation or the agent says. Throws no SlackError: what cannot be read in
  * time gets a note. Throws the reason of `stopSignal`, and what interrupts the turn.
  */

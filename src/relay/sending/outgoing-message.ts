@@ -52,7 +52,7 @@ export interface OutgoingMessage {
   title: string;
   /** The choices made in a form, or with flags at the beginning of the text. */
   choices: TaskChoices;
-  /** The unsent messages before it: once it is sent, no later one quotes them. */
+  /** The unsent messages before it, which no later message quotes once this one is sent. */
   unsentTs: readonly SlackTs[];
   /** Whose words it quotes, by id. */
   quotedIds: readonly string[];

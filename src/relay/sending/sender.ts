@@ -60,7 +60,7 @@ export class Sender {
   #outgoing: OutgoingMessage | undefined;
   /**
    * The row and the service may know more than this process: an attempt has failed, an earlier process froze
-   * the message, or the message repeats one whose send is in doubt. Freezing the message here resets this.
+   * the message, or the message repeats another whose send is in doubt. Freezing the message here resets this.
    */
   #isStale: boolean;
   /** The task that this process has started, until it is recorded. */
@@ -84,7 +84,7 @@ export class Sender {
 
   /** Takes the remaining steps; returns the thread with its task. Throws TurnEnded or Interruption instead. */
   async send(): Promise<Thread> {
-    // The first frozen message fixes a task's options. A task without one may be this turn's own.
+    // The first frozen message fixes a task's options. A task without a frozen message may be this turn's own.
     const isStarted = async (thread: Thread) => thread.task_id !== null && hasFrozenMessage(thread);
     const wasTaskStarted = await this.#beforeSending(isStarted);
     return this.#withProject(async (projectId) => {

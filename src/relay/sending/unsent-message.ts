@@ -48,7 +48,7 @@ export async function requeueMessage(
     const now = await turns.get(turn.workspace, turn.id);
     if (now === undefined) return false;
     const { workspace, passed_on_by_turn_id } = now;
-    // Before the message is frozen, `ofTurn` also has those that only could go with it.
+    // Before the message is frozen, `ofTurn` also returns messages that only could go with it.
     const parts = isFrozen(now) ? await messages.ofTurn(now) : [messageKeyOf(now)];
     let isWaiting = false;
     const waitAgain = await messages.leaveUnsent(messageKeyOf(now), 'waiting');

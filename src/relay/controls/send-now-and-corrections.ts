@@ -173,19 +173,19 @@ export async function sendInstead(
   const pausedBy = await store.pausedThreads.pausedBy(message);
   const resumed = pausedBy && (await sendPaused({ ...press, turnId: pausedBy, messageTs: undefined }));
   if (resumed === 'refused') return 'refused';
-  const revised = await revisedTurnOf(store, message);
-  const sendNext = async (within: Store) =>
-    revised === undefined
+  const revisedTurn = await revisedTurnOf(store, message);
+  const sendNewest = async (within: Store) =>
+    revisedTurn === undefined
       ? within.messages.makeUrgent(message)
-      : addCorrection(deps, within, revised, press, { is_urgent: true });
-  const turn = revised ?? (await store.turns.running(message));
+      : addCorrection(deps, within, revisedTurn, press, { is_urgent: true });
+  const turn = revisedTurn ?? (await store.turns.running(message));
   const isAtWork = turn !== undefined && !hasSettled(turn);
-  const stop = { ...press, control: 'send_instead', instead: sendNext };
+  const stop = { ...press, control: 'send_instead', instead: sendNewest };
   const stopped = isAtWork ? await stopControl.stopAndSend({ ...stop, turnId: turn.id, turn }) : undefined;
   if (stopped?.outcome === 'refused') return 'refused';
-  // Sent with the record of the stop or, if no run was stopped, in a transaction of its own.
+  // The words are sent with the record of the stop or, if no run was stopped, in a transaction of their own.
   const sentWithStop = stopped?.sent ?? [];
-  const sent = sentWithStop.length > 0 ? sentWithStop : await store.transaction(sendNext);
+  const sent = sentWithStop.length > 0 ? sentWithStop : await store.transaction(sendNewest);
   if (sent.length > 0) return answerSending(deps, sent, strings.sendingInstead);
   // Its words were sent before, perhaps as a new message, or it was deleted.
   const ts = (await store.earlyEdits.get(message))?.sent_as_ts ?? message.ts;

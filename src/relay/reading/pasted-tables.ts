@@ -48,6 +48,11 @@ export function withTableFiles(blocks: readonly ParsedBlock[], first: number): P
   return blocks.map(named);
 }
 
+/** The number of the table in a file that `withTableFiles` has named; 0 for a file of any other name. */
+export function tableNumber(fileName: string): number {
+  return Number(/^table-(\d{1,9})\.csv$/.exec(fileName)?.[1] ?? 0);
+}
+
 const ROWS_AT_ONCE = 200;
 
 const tableSchema = z.looseObject({

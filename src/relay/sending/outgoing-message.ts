@@ -19,7 +19,7 @@ import {
 } from '../reading/message-parser.ts';
 import { plainText, readableText } from '../reading/message-to-markdown.ts';
 import { messageUpdate } from '../reading/message-versions.ts';
-import { tablesAmong } from '../reading/pasted-tables.ts';
+import { tableNumber, tablesAmong } from '../reading/pasted-tables.ts';
 import { flagsOf, parseFlags } from '../reading/typed-choices.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { messageContent } from '../runtime/incoming-message.ts';
@@ -315,14 +315,14 @@ async function readBefore(
 }
 
 /**
- * Numbers the tables that are sent, behind those that the thread has kept. The function that it returns gives a
- * message of `sentAlong` the number of its first table.
+ * Numbers the tables of `sentAlong`, behind those that the thread has kept. Returns a function that gives a
+ * message of them the number of its first table, and leaves any other as it is.
  */
 function numberTables(
   sentAlong: readonly ParsedMessage[],
   keptNames: readonly string[],
 ): (sent: ParsedMessage) => ParsedMessage {
-  let firstTable = 1 + keptNames.filter((name) => /^table-\d+\.csv$/.test(name)).length;
+  let firstTable = 1 + Math.max(0, ...keptNames.map(tableNumber));
   const numbered = new Map<ParsedMessage, ParsedMessage>();
   for (const sent of sentAlong) {
     numbered.set(sent, { ...sent, firstTable });

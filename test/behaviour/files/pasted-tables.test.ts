@@ -133,6 +133,27 @@ describe.concurrent('a pasted table', () => {
     expect(names).toEqual(['table-1.csv', 'table-2.csv']);
   });
 
+  test('gets a number behind those that wait, even if another table beside them was too large', async () => {
+    const channel = scene.channel();
+    const tableOf = (rows: readonly (readonly string[])[]) => ({
+      type: 'table',
+      rows: rows.map((row) => row.map((cell) => ({ type: 'raw_text', text: cell }))),
+    });
+    const mention = [{ type: 'user', user_id: slack.bot.userId }];
+    const blocks = [
+      { type: 'rich_text', elements: [{ type: 'rich_text_section', elements: mention }] },
+      tableOf([Array.from({ length: 1_001 }, () => 'x'), ...Array.from({ length: 50 }, () => ['1'])]),
+      tableOf(rowsOf(3)),
+    ];
+    const root = scene.ask(channel, '', { blocks });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('I have “table-2.csv”.');
+    await scene.finished(channel, scene.reply(channel, root, 'compare both', { table: rowsOf(60) }));
+    expect(scene.sentToAgent('compare both').texts[0]).toContain('see the file table-3.csv');
+    const names = (await filesSent('compare both')).map(({ name }) => name);
+    expect(names).toEqual(['table-2.csv', 'table-3.csv']);
+  });
+
   test('in a message that is asked about goes with the question', async () => {
     const channel = scene.channel();
     const said = slack.say({ person: scene.grace, channel, text: 'our results', table: rowsOf(60) });

@@ -105,14 +105,14 @@ const READ_MS = 5_000;
  * Completes a message of which only the app_mention came, which may lack files. Waits briefly for the message's
  * own event, and then reads it back from Slack once. Throws an Interruption, or the lease's reason.
  */
-export async function withOtherCopy(
+export async function withRest(
   work: ThreadWork,
   { parts: [message, ...others] }: WholeMessage,
 ): Promise<WholeMessage> {
   const { messages } = work.deps.store;
   let latest = message;
   let ageMs = Math.max(0, Date.now() - message.received_at.getTime());
-  // One that was deleted or frozen meanwhile needs no more.
+  // A message that was deleted or frozen meanwhile needs no rest.
   const isLacking = () => latest.is_partial && latest.state === 'waiting';
   for (; isLacking() && ageMs < OTHER_COPY_MS.most; ageMs += OTHER_COPY_MS.poll) {
     await sleepWithLease(OTHER_COPY_MS.poll, work.lease);

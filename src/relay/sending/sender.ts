@@ -17,12 +17,7 @@ import type { FilePatience } from './allowed-files.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
 import { findProject, forgetMissingProject } from './channel-project.ts';
 import { type Delivery, deliverOnce, lastMessageId, refusalOf, settleSends } from './delivery.ts';
-import {
-  messageOfTurn,
-  type OutgoingMessage,
-  readOutgoingMessage,
-  withOtherCopy,
-} from './outgoing-message.ts';
+import { messageOfTurn, type OutgoingMessage, readOutgoingMessage, withRest } from './outgoing-message.ts';
 import { resendChain } from './resent-message.ts';
 import { recordSentContent } from './sent-content.ts';
 import { ensureCurrentAccount, ensureThreadTask, hasFrozenMessage, newTaskOptions } from './thread-task.ts';
@@ -166,7 +161,7 @@ export class Sender {
   /** The message as the agent is to get it: read, or what this process has read, brought up to date. */
   async #read(thread: Thread): Promise<OutgoingMessage> {
     this.#message ??= await messageOfTurn(this.#work, this.#turn);
-    if (this.#message.is_partial) this.#message = await withOtherCopy(this.#work, this.#message);
+    if (this.#message.is_partial) this.#message = await withRest(this.#work, this.#message);
     const { stopSignal } = this.#work;
     this.#outgoing = await readOutgoingMessage(this.#work, thread, this.#message, stopSignal, this.#outgoing);
     return this.#outgoing;

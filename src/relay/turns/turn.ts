@@ -11,22 +11,22 @@ import { sleepWithLease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/retry-and-giving-up.ts';
 import { Interruption, isInterruption, TurnEnded } from '../runtime/turn-exceptions.ts';
 import { endTurnIfEmpty, endTurnIfFilesOnly, isEmptyMessage } from '../sending/empty-message.ts';
-import { messageOfTurn, wholeMessage, withOtherCopy } from '../sending/outgoing-message.ts';
+import { messageOfTurn, wholeMessage, withRest } from '../sending/outgoing-message.ts';
 import { Sender } from '../sending/sender.ts';
 import { closeMessage, requeueMessage } from '../sending/unsent-message.ts';
 import { postNewTaskNotice, prepareSharedChannelNotice } from './one-time-notices.ts';
 import { type FollowedReply, followReply } from './reply-follower.ts';
 import type { TurnContext } from './turn-context.ts';
 import { closeTurn, endEarly, endSettledTurn } from './turn-end.ts';
-import { handleUnreachableThread } from './unreachable-thread.ts';
+import { stopRunAndTellAsker } from './unreachable-thread.ts';
 
 /** How long (ms) a refused channel may turn out to have another id. */
 const CHANNEL_MOVE_GRACE_MS = 3_000;
 
 /**
- * Runs one turn, from the waiting message to the posted results. One that `isPoisoned`, after too many
- * attempts without progress, only ends. A permanent error ends it in its thread, or in a direct message if
- * that is unreachable. Throws what leaves it open: an Interruption, a StoreError, or a lost lease's reason.
+ * Runs one turn, from the waiting message to the posted results; if it `isPoisoned`, after too many attempts
+ * without progress, only ends it. A permanent error ends it in its thread or, if the thread is unreachable, in a
+ * direct message. Throws what leaves it open: an Interruption, a StoreError, or a lost lease's reason.
  */
 export async function runTurn(context: TurnContext, isPoisoned: boolean): Promise<void> {
   const { log } = context.deps;
@@ -36,7 +36,7 @@ export async function runTurn(context: TurnContext, isPoisoned: boolean): Promis
     const steps = isPoisoned ? abandon() : takeSteps(context);
     await steps.catch((error: unknown) => endOrRequeueAfter(context, error));
   } catch (error) {
-    // The turn cannot end in its thread: Slack refuses even the sentence about that, or has no place for it.
+    // The turn cannot end in its thread: Slack refuses even the sentence that ends it, or has no place for one.
     const isRefused = error instanceof PayloadRefusedError || (isPoisoned && isPermanentRefusal(error));
     if (!isRefused && !isThreadUnreachable(error)) throw error;
     if (error instanceof ChannelGoneError && (await hasMoved(context))) throw new Interruption('hand_over');
@@ -50,19 +50,19 @@ export async function runTurn(context: TurnContext, isPoisoned: boolean): Promis
 async function endAndTellAsker(context: TurnContext, error: unknown): Promise<void> {
   const { deps, reply, turn } = context;
   deps.log.warn({ err: error, turn: turn.id }, 'a turn cannot end in its thread');
-  await handleUnreachableThread(context);
+  await stopRunAndTellAsker(context);
   await closeMessage(deps, turn);
   await reply.close();
   await context.row.write((rest) => deps.store.turns.finish(turn, 'abandoned', rest));
 }
 
-/** Whether the turn's channel has another id, or the turn is gone, after a wait for Slack to tell of that. */
+/** Whether the turn's channel has another id, or the turn is gone, after a wait for Slack to tell of the new id. */
 async function hasMoved({ deps, turn, lease }: TurnContext): Promise<boolean> {
   await sleepWithLease(CHANNEL_MOVE_GRACE_MS, lease);
   return (await deps.store.turns.get(turn.workspace, turn.id))?.channel !== turn.channel;
 }
 
-/** Ends a turn in its thread, or requeues its message. Throws if it stays open or the thread is unreachable. */
+/** Ends a turn in its thread, or requeues its message. Throws if the turn stays open or its thread is unreachable. */
 async function endOrRequeueAfter(context: TurnContext, error: unknown): Promise<void> {
   const { deps, turn, reply, lease } = context;
   if (isInterruption(error, 'hand_over') || error instanceof StoreError) throw error;
@@ -90,14 +90,10 @@ async function takeSteps(context: TurnContext): Promise<void> {
  * `answered_by_run`: a run that got the message has answered it. Throws TurnEnded if nothing is to be sent.
  */
 async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | 'answered_by_run'> {
-  const { begun } = context;
   const channelSettings = await applyChannelSettings(context);
   const ownReply = await findOwnReply(context);
   if (ownReply === 'answered_by_run') return ownReply;
-  // The only message that waits goes alone: what the turn began with is all that is to be read.
-  const isAlone = begun?.message.waiting_count === 1;
-  const arrived = isAlone ? wholeMessage(begun.message) : await messageOfTurn(context, context.turn);
-  const message = await withRestIfEmpty(context, arrived);
+  const { message, isAlone } = await readOwnMessage(context);
   await endTurnIfEmpty(context, context.turn, message);
   const isFromForm = message.content?.choices !== undefined;
   const known: FollowedReply = { ...ownReply, resendsTurnId: message.resends_turn_id, isFromForm };
@@ -106,8 +102,8 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | 'an
     return known;
   }
   await openWithNotices(context);
-  const atBegin = { thread: begun?.thread, message: isAlone ? message : undefined };
-  const sender = new Sender(context, { ...atBegin, channelSettings });
+  const readAtBegin = { thread: context.begun?.thread, message: isAlone ? message : undefined };
+  const sender = new Sender(context, { ...readAtBegin, channelSettings });
   await endTurnIfFilesOnly(context, context.turn, message, sender);
   // A message that surely was not sent need not be looked for: a stop counts at once.
   if (!isSendInDoubt(context.turn)) context.stopSignal.throwIfAborted();
@@ -135,26 +131,28 @@ async function openWithNotices(context: TurnContext): Promise<void> {
   await context.withRetry(() => postNewTaskNotice(context));
 }
 
-/** The message as it came. One that seems empty, of which only the app_mention came, waits for its rest. */
-async function withRestIfEmpty(context: TurnContext, arrived: WholeMessage): Promise<WholeMessage> {
-  const content = arrived.content ?? { text: '' };
-  const seemsEmpty = arrived.is_partial && isEmptyMessage(content, context.workspace.bot.userId);
-  return seemsEmpty ? withOtherCopy(context, arrived) : arrived;
+/** Reads the turn's message. If it seems empty, and only its app_mention came so far, waits for its rest. */
+async function readOwnMessage(context: TurnContext): Promise<{ message: WholeMessage; isAlone: boolean }> {
+  const { begun, turn, workspace } = context;
+  // The only message that waits goes alone: what the turn began with is all that is to be read.
+  const isAlone = begun?.message.waiting_count === 1;
+  const arrived = isAlone ? wholeMessage(begun.message) : await messageOfTurn(context, turn);
+  const { content, is_partial } = arrived;
+  const seemsEmpty = is_partial && isEmptyMessage(content ?? { text: '' }, workspace.bot.userId);
+  return { message: seemsEmpty ? await withRest(context, arrived) : arrived, isAlone };
 }
 
-/**
- * Looks for the reply of its own that a passed-on message may get, for less time after a stop or if a later
- * message waits. {} for any other message, whose reply `followReply` looks for.
- */
+/** Looks for the reply of its own that a passed-on message may get; {} for any other, whose reply `followReply` finds. */
 async function findOwnReply(context: TurnContext): Promise<{ replyId?: string } | 'answered_by_run'> {
   const { deps, turn, stopSignal } = context;
   if (!seeksOwnReply(turn)) return {};
   // Without a task there is nowhere to look: `followReply` then ends the turn.
   if ((await context.thread()).task_id === null) return {};
   const message = await context.answeredMessage();
-  const mustBeginSoon = async () => stopSignal.aborted || (await deps.store.messages.hasLater(turn));
+  // Somebody stopped the turn, or the next message waits for the end of it.
+  const isEndAwaited = async () => stopSignal.aborted || (await deps.store.messages.hasLater(turn));
   const settledMs = async () =>
-    (await mustBeginSoon()) ? SETTLED_TASK_SHORT_MS : deps.settings.settledTaskMs;
+    (await isEndAwaited()) ? SETTLED_TASK_SHORT_MS : deps.settings.settledTaskMs;
   const replyId = await context.withRetry(() => findReply(message, settledMs));
   return replyId === undefined ? 'answered_by_run' : { replyId };
 }
@@ -184,7 +182,7 @@ async function sendMessage(context: TurnContext, sender: Sender, known: Followed
   if (turn.stop_requested_at !== null) await context.withRetry(stop);
   const sent = { ...known, replyId: turn.assistant_message_id ?? undefined };
   if (turn.message_ts === originalTs) return sent;
-  // An earlier message came meanwhile: the turn has sent that one, and its own waits again.
+  // An earlier message came meanwhile: the turn has sent that message, and its own waits again.
   markWaiting(deps, turn);
   return { ...sent, resendsTurnId: (await messageOfTurn(context, turn)).resends_turn_id };
 }

@@ -9,17 +9,18 @@ import { cancelRun, cancelRunInDoubt } from './run-cancellation.ts';
 import type { TurnContext } from './turn-context.ts';
 
 /** Stops the run of a turn whose thread is unreachable, and tries to tell its asker in a direct message. */
-export async function handleUnreachableThread(work: TurnContext): Promise<void> {
-  const { deps, workspace, lease, turn } = work;
+export async function stopRunAndTellAsker(context: TurnContext): Promise<void> {
+  const { deps, workspace, lease, turn } = context;
   const about = { workspace: workspace.id, turn: turn.id };
-  const retry = <T>(step: () => Promise<T>) => withRetry(work, step, { about });
-  await cancelRunInDoubt(work, retry);
+  const retry = <T>(step: () => Promise<T>) => withRetry(context, step, { about });
+  await cancelRunInDoubt(context, retry);
   if (isAtService(turn) && !hasSettled(turn)) await cancelRun(deps, turn, retry);
-  // No row holds this intent: an earlier process may have told the asker since the turn began. Its calls ended
-  // with its lease, so that the direct message is looked for without a wait for them.
+  // No row holds this intent: an earlier process may have told the asker since the turn began. The calls of that
+  // process ended with its lease, so that the direct message is looked for without a wait for them.
   const intent = {
     at: new Date(Math.min(turn.started_at.getTime(), databaseNow() - SLACK_CALL_LIFETIME_MS)),
     record: async () => {
+      // A retry looks for the message of this call, once the call has surely ended.
       intent.at = new Date(databaseNow());
     },
     forget: async () => undefined,
@@ -35,5 +36,5 @@ export async function handleUnreachableThread(work: TurnContext): Promise<void> 
     await postOnce(workspace, { channel, key: `${turn.id}/asker`, kind: 'notice', message }, intent, lease);
   };
   const telling = { ...about, step: 'telling the asker that the thread is unreachable' };
-  await withRetry(work, tellAsker, { about: telling, orElse: () => undefined });
+  await withRetry(context, tellAsker, { about: telling, orElse: () => undefined });
 }

@@ -32,7 +32,7 @@ export async function followReply(
   if (await mayAskApproval(context))
     state.update({ plansFirst: true, buttonUse: await buttonUse(deps, context.turn) });
   const writers = new Set<string>();
-  // If the message was sent again, the reply to its first turn says who asked for that. This one names nobody.
+  // If the message was sent again, the reply in its first turn says who asked: this reply names nobody.
   const showAskersUnlessResent = async () =>
     resendsTurnId === null ? nameAskers(context, writers) : undefined;
   const showAskersSoon = () =>
@@ -42,7 +42,7 @@ export async function followReply(
   try {
     const reader = await findAndMakeReader(context, replyId);
     const settled = await context.withRetry(() => reader.readToEnd());
-    // The reader may have taken another reply for the message's than the service had named.
+    // The reader may have found that another reply than the one that the service had named is the message's.
     if (context.turn.assistant_message_id !== reader.replyId)
       await context.row.record({ assistant_message_id: reader.replyId });
     if (!settled.isReplySettled)
@@ -110,6 +110,9 @@ async function showSettledReply(
   settled: SettledReply & AskedMessage & { hasPassedOn: boolean },
 ): Promise<boolean> {
   const { state, turn, deps } = context;
+  const { plansFirst } = state.known;
+  // A process that takes over a turn may find its end recorded.
+  const isEndRecorded = hasSettled(turn);
   // A reply may name the files that the agent got; null: nobody knows.
   state.setFileNotes(withLeftOut(turn, settled.reply.input?.fileIds ?? null, 'skipped'));
   const { reply, outcome, stoppedBy, taskState, hasWorkedOn } = await finalOutcome(context, reader, settled);
@@ -121,44 +124,43 @@ async function showSettledReply(
   state.update({ model });
   const end = { settled_at: new Date(), outcome, tool_counts: countTools(reply) };
   // A plan's buttons work once its turn has settled: that is recorded before people see them.
-  if (state.known.plansFirst && !hasSettled(turn)) await context.withRetry(() => context.row.record(end));
+  if (plansFirst && !isEndRecorded) await context.withRetry(() => context.row.record(end));
   state.settle(reply, phase, notes, stoppedBy);
   await context.reply.showFinalText();
   const isTaskWorking = taskState === 'working' && isAnswerPhase(phase);
   const { remindMs } = deps.settings;
-  // A plan's wait for its answer begins now. While its task still works, it does not wait yet.
-  const quietMs = 0;
+  // A plan's wait for its answer begins now (0 ms ago). While its task still works, it does not wait yet.
   if (phase === 'done' && state.isOpenPlan && !isTaskWorking)
-    await context.withRetry(() => deps.store.personWaits.begin(turn, PLAN_WAIT, quietMs, remindMs));
-  // The end of a plan is recorded above; that of a turn taken over may have been recorded before.
-  if (!hasSettled(context.turn)) context.row.recordSoon(end, 'finishing');
+    await context.withRetry(() => deps.store.personWaits.begin(turn, PLAN_WAIT, 0, remindMs));
+  if (!plansFirst && !isEndRecorded) context.row.recordSoon(end, 'finishing');
   return isTaskWorking;
 }
 
 /**
- * Waits for a settled reply's task, unless that has got another message, and tells how both ended. `taskState`
+ * Waits for a settled reply's task, unless the task has got another message, and tells how both ended. `taskState`
  * is undefined without a wait. `stoppedBy` names who stopped the reply, or is ''.
  */
 async function finalOutcome(
   context: TurnContext,
   reader: ReplyReader,
-  { reply, hasPassedOn }: SettledReply & { hasPassedOn: boolean },
+  { reply: settledReply, hasPassedOn }: SettledReply & { hasPassedOn: boolean },
 ) {
-  const isCompleted = outcomeOfReply(reply) === 'completed';
+  const isCompleted = outcomeOfReply(settledReply) === 'completed';
   // A task that has got another message works for that message's turn: nobody waits for it here.
   const { taskState, hasWorkedOn } = hasPassedOn
     ? { taskState: undefined, hasWorkedOn: false }
     : await context.withRetry(() => waitForBackgroundWork(context, isCompleted));
   const hasTaskFailed = taskState === 'failed';
   // By now the reply may tell why its task failed.
-  const last = hasTaskFailed ? await context.withRetry(() => reader.read()) : reply;
-  const isCancelled = taskState === 'cancelled' || outcomeOfReply(last) === 'cancelled';
+  const reply = hasTaskFailed ? await context.withRetry(() => reader.read()) : settledReply;
+  const isCancelled = taskState === 'cancelled' || outcomeOfReply(reply) === 'cancelled';
   const stoppedBy = isCancelled ? await context.stopRequester() : '';
   // A task that no person stopped leaves a complete reply completed.
   const wasStoppedAfterReply = taskState === 'cancelled' && stoppedBy !== '';
-  const ofReply = outcomeOfReply(last, wasStoppedAfterReply);
-  const outcome = hasTaskFailed && ofReply === 'completed' ? 'failed' : ofReply;
-  return { reply: last, outcome, stoppedBy, taskState, hasWorkedOn };
+  const replyOutcome = outcomeOfReply(reply, wasStoppedAfterReply);
+  // A failed task fails only an answer that seemed complete.
+  const outcome = hasTaskFailed && replyOutcome === 'completed' ? 'failed' : replyOutcome;
+  return { reply, outcome, stoppedBy, taskState, hasWorkedOn };
 }
 
 /** Says whose questions the reply answers, if several people ask here; `writers` wrote during its run. */

@@ -40,7 +40,7 @@ export class TurnRunner {
     this.#running.get(turn.id)?.requestStop();
   }
 
-  /** Has the turn that this process runs in a thread look for a message to pass on. False if it does not. */
+  /** Has the turn that this process runs in a thread look for a message to pass on. Returns whether one looks. */
   passOn(thread: ThreadKey, when: PassOnTime): boolean {
     const name = threadKeyText(thread);
     const context = [...this.#running.values()].find(({ turn }) => threadKeyText(turn) === name);
@@ -57,7 +57,7 @@ export class TurnRunner {
       deps.log.debug({ ...thread }, 'there is no usable token for this workspace; the turn waits');
       return { inMs: LOOK_AGAIN_MS };
     }
-    // Without the app no call succeeds: this process leaves the turn before its next step, and it waits.
+    // Without the app no call succeeds: the turn waits, and this process leaves it before its next step.
     using _drain = addAbortListener(workspace.uninstalled, () => lease.drain());
     try {
       const context = await this.#nextTurn({ deps, workspace, lease }, thread, job);
@@ -115,13 +115,16 @@ export class TurnRunner {
   }
 }
 
-/** Begins the thread's next turn. Leaves out messages that a quota refuses; undefined if no other may go. */
-async function beginNextTurn(work: ThreadWork, thread: ThreadWithWork) {
-  const { orphanReplies, backfills } = work.deps.store;
-  // Replies whose events overtook the thread's first mention are asked for first. The thread is read back from
-  // the oldest of them on, and what waits there is held meanwhile.
+/** Has a thread read back from the oldest reply on whose event overtook the first mention; what waits is held meanwhile. */
+async function requestOrphanReplies({ deps }: ThreadWork, thread: ThreadWithWork): Promise<void> {
+  const { orphanReplies, backfills } = deps.store;
   const [oldest] = thread.has_orphan_replies ? await orphanReplies.after(thread, thread.adopted_ts) : [];
   if (oldest !== undefined) await backfills.addOrphanReplies(thread, oldest);
+}
+
+/** Begins the thread's next turn, with the first message that no quota refuses; undefined if none may go. */
+async function beginNextTurn(work: ThreadWork, thread: ThreadWithWork) {
+  await requestOrphanReplies(work, thread);
   for (;;) {
     const message = await nextAllowedMessage(work, thread);
     if (message === undefined) return undefined;
@@ -147,7 +150,7 @@ async function beginTurnSurely(work: ThreadWork, message: AllowedMessage): Promi
   });
 }
 
-/** Asks for what the first reply needs while its turn is recorded: one statement then serves both permits. */
+/** Asks for what the first reply needs while its turn is recorded: one statement then serves both calls' permits. */
 function prepareFirstReply({ workspace, lease: guard }: ThreadWork, { channel }: Message): FirstReply {
   const begunAt = performance.now();
   const isShared = isDirectChannel(channel) ? undefined : workspace.people.sharing(channel, guard.signal);
@@ -193,9 +196,9 @@ async function withAgentSession(
   };
   void show('processing');
   using _refresh = setInterval(() => void show('processing'), SESSION_REFRESH_MS);
-  // If it throws, it goes on later, or in another process.
+  // A turn that throws stays `processing`: it goes on later, or in another process.
   await work();
-  // Not sent once the thread's next turn has begun, anywhere. If the store is closed, none begins here.
+  // `active` is not sent once the thread's next turn has begun in any process. If the store is closed, none begins here.
   const open = () => store.turns.open(thread).catch(valueIf(undefined, (e) => e instanceof StoreError));
   const told = show('active', async () => (await open()) === undefined);
   await within(SESSION_END_MS, told, undefined);

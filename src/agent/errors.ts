@@ -70,7 +70,7 @@ export class AgentError extends Error {
   }
 
   /** The call, if it has created something and its response cannot be read. */
-  get createdUnread(): string | undefined {
+  get unreadCreation(): string | undefined {
     return this.code === 'not_understood' && this.outcome === 'unknown' ? this.creates : undefined;
   }
 }

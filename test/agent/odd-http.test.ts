@@ -267,7 +267,7 @@ test('what is created by a call whose response cannot be read is told by its err
     });
     const failing = clientOf(server.origin).createProject({ title: 'P' });
     await expect(failing).rejects.toMatchObject({
-      createdUnread: 'POST /projects',
+      unreadCreation: 'POST /projects',
       code: 'not_understood',
       outcome: 'unknown',
     });
@@ -279,7 +279,7 @@ test('nothing is created where a gateway asks for a sign-in instead', async () =
   const location = 'https://sign-in.example/';
   await using server = await localServer((_, response) => response.writeHead(303, { location }).end());
   const failing = clientOf(server.origin).createProject({ title: 'P' });
-  await expect(failing).rejects.toMatchObject({ code: 'not_understood', createdUnread: undefined });
+  await expect(failing).rejects.toMatchObject({ code: 'not_understood', unreadCreation: undefined });
 });
 
 test('what is created may be where a redirect of the service leads', async () => {
@@ -290,7 +290,7 @@ test('what is created may be where a redirect of the service leads', async () =>
         response.writeHead(status, { location }).end();
       });
       const client = clientOf(server.origin);
-      const unread = { createdUnread: 'POST /projects', code: 'not_understood', outcome: 'unknown' };
+      const unread = { unreadCreation: 'POST /projects', code: 'not_understood', outcome: 'unknown' };
       await expect(client.createProject({ title: 'P' })).rejects.toMatchObject(unread);
       const sending = client.sendMessage('t1', { content: 'x' });
       await expect(sending).rejects.toMatchObject({ code: 'not_understood', outcome: 'unknown' });
@@ -303,7 +303,7 @@ test.each([301, 307, 308])('a redirect by %i has no effect, wherever it leads', 
     response.writeHead(status, { location: '/v1/projects/' }).end();
   });
   const failing = clientOf(server.origin).createProject({ title: 'P' });
-  await expect(failing).rejects.toMatchObject({ outcome: 'refused', createdUnread: undefined });
+  await expect(failing).rejects.toMatchObject({ outcome: 'refused', unreadCreation: undefined });
 });
 
 describe('a response of which undici reads not even the head', () => {
@@ -316,11 +316,11 @@ describe('a response of which undici reads not even the head', () => {
     ['is of 70 kB', ok(json, `x-trace: ${'a'.repeat(70_000)}\r\n`)],
   ])('because it %s may have created something', async (_, answer) => {
     await using server = await rawServer((socket) => socket.write(answer));
-    const unread = { createdUnread: 'POST /projects', code: 'not_understood', outcome: 'unknown' };
+    const unread = { unreadCreation: 'POST /projects', code: 'not_understood', outcome: 'unknown' };
     await expect(server.client.createProject({ title: 'P' })).rejects.toMatchObject(unread);
     expect(server.requests).toHaveLength(1);
     const failing = server.client.cancelTask('t1');
-    await expect(failing).rejects.toMatchObject({ code: 'unavailable', createdUnread: undefined });
+    await expect(failing).rejects.toMatchObject({ code: 'unavailable', unreadCreation: undefined });
   });
 
   test('because a proxy opens no tunnel has created nothing', async () => {
@@ -331,7 +331,7 @@ describe('a response of which undici reads not even the head', () => {
     onTestFinished(() => useProxy({ NO_PROXY: '' }));
     onTestFinished(() => void proxy.close());
     const failing = clientOf('http://127.0.0.1:9').createProject({ title: 'P' });
-    const unsent = { createdUnread: undefined, code: 'unavailable', outcome: 'not_sent' };
+    const unsent = { unreadCreation: undefined, code: 'unavailable', outcome: 'not_sent' };
     await expect(failing).rejects.toMatchObject(unsent);
   });
 
@@ -344,7 +344,7 @@ describe('a response of which undici reads not even the head', () => {
       answer === undefined ? socket.destroy() : socket.end(answer),
     );
     const failing = server.client.createProject({ title: 'P' });
-    await expect(failing).rejects.toMatchObject({ code: 'unavailable', createdUnread: undefined });
+    await expect(failing).rejects.toMatchObject({ code: 'unavailable', unreadCreation: undefined });
   });
 });
 

@@ -131,9 +131,9 @@ export class PassingOn {
       return 'used_up';
     }
     if (!(error instanceof TurnEnded)) throw error;
-    const { unsendable } = error.more;
-    if (unsendable !== undefined) {
-      await this.#refuse(row, unsendable, error);
+    const { unsendableMessage } = error.more;
+    if (unsendableMessage !== undefined) {
+      await this.#refuse(row, unsendableMessage, error);
       return 'open';
     }
     // Its own turn, which comes next, shows the sentence.

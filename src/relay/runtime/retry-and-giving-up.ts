@@ -185,11 +185,11 @@ export class RefusalDoubt {
     const isUnavailable = error instanceof AgentError && error.code === 'unavailable';
     if (!isUnavailable && !isDoubtful(error, sentTo !== undefined)) return undefined;
     const client = agent();
-    if (error.createdUnread !== undefined) {
+    if (error.unreadCreation !== undefined) {
       // A gateway in its place creates nothing, as far as its answers are HTTP.
       const isCreated = error.status === undefined || (await client.presence.isThere());
-      if (isCreated && this.#unreadCreations.has(error.createdUnread)) return undefined;
-      if (isCreated) this.#unreadCreations.add(error.createdUnread);
+      if (isCreated && this.#unreadCreations.has(error.unreadCreation)) return undefined;
+      if (isCreated) this.#unreadCreations.add(error.unreadCreation);
     }
     if (isUnavailable) {
       const mayBeUnlisted = error.outcome === 'unknown' && error.creates === UNLISTED.call;

@@ -33,7 +33,7 @@ interface TurnEnd {
   /** What the thread offers beside the sentence: to choose another model. */
   offer?: 'choose';
   /** The message as it was read, of which nothing is sent. It waits again if it was edited since. */
-  unsendable?: WholeMessage;
+  unsendableMessage?: WholeMessage;
   /** The task has ended: it may never take another message. */
   isTaskClosed?: boolean;
 }

@@ -31,11 +31,11 @@ export async function endTurnIfEmpty(
     const help = isDirectChannel(turn.channel) ? strings.helpInDm : strings.help;
     const { task_id } = await deps.store.threads.getOrThrow(turn);
     const sentence = task_id === null ? help : strings.helpInThread;
-    throw new TurnEnded('helped', sentence, { unsendable: message });
+    throw new TurnEnded('helped', sentence, { unsendableMessage: message });
   }
   const { misspelt } = flagsOf(content, botUserId, deps.settings.supportedTaskOptions);
   if (misspelt !== undefined)
-    throw new TurnEnded('helped', strings.unknownFlag(misspelt), { unsendable: message });
+    throw new TurnEnded('helped', strings.unknownFlag(misspelt), { unsendableMessage: message });
 }
 
 /** All flags, also those that this service does not take: a message of nothing else asks nothing. */
@@ -65,7 +65,7 @@ export async function endTurnIfFilesOnly(
   // Of an `external` file the agent gets the link.
   const names = notes.flatMap(({ name, reason }) => (reason === null || reason === 'external' ? [name] : []));
   const sentence = names.length === 0 ? strings.noUsableFiles : strings.filesReceived(names);
-  throw new TurnEnded('kept', sentence, { unsendable: message });
+  throw new TurnEnded('kept', sentence, { unsendableMessage: message });
 }
 
 /**

@@ -149,7 +149,7 @@ async function contentToSend(
   const { links, altered, leftOut } = noteLists([...kept.notes, ...attachments.notes]);
   // The agent can follow links to files. Notes alone on what is left out give it nothing to do.
   if (withLists(outgoing.text, links) === '' && attached.length === 0)
-    throw new TurnEnded('kept', strings.noUsableFiles, { unsendable: message });
+    throw new TurnEnded('kept', strings.noUsableFiles, { unsendableMessage: message });
   const text = withLists(outgoing.text || strings.filesOnly(attached.length), links, altered, leftOut);
   const named = await withWriters(work, thread, { message, text, taskId });
   const notes = [...kept.notes.filter(isNoteResent), ...attachments.notes];

@@ -62,10 +62,10 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   if (end.outcome === 'refused' || end.outcome === 'abandoned')
     deps.log.error({ err: error, turn: turn.id }, 'an error ended the turn');
   await cancelRunInDoubt(context, (step) => context.withRetry(step));
-  // The message as it was read, if the turn ends because it cannot be sent. It is closed below, once that is said.
-  const unsendable = error instanceof TurnEnded ? error.more.unsendable : undefined;
+  // A message of which nothing is sent is closed below, once the thread says why, unless it was edited meanwhile.
+  const unsendableMessage = error instanceof TurnEnded ? error.more.unsendableMessage : undefined;
   // Any other is closed before the thread offers **Try again**: a process that takes over must not send it, too.
-  if (unsendable === undefined) await closeMessage(deps, turn);
+  if (unsendableMessage === undefined) await closeMessage(deps, turn);
   if (end.sentence === null) {
     await context.withRetry(() => reply.remove());
   } else {
@@ -74,13 +74,17 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
     await reply.showFinalText();
     await reply.finalize();
   }
-  const fate = unsendable === undefined ? 'closed' : await closeIfUnchanged(deps, turn, unsendable);
-  // A message that was edited meanwhile waits again, without the reply about its old words.
-  if (fate === 'changed') return void (await context.withRetry(() => requeueMessage(deps, turn, reply)));
-  // Whoever deleted it expects no reply.
+  const fate =
+    unsendableMessage === undefined ? 'closed' : await closeIfUnchanged(deps, turn, unsendableMessage);
+  if (fate === 'changed') {
+    // A message that was edited meanwhile waits again, without the reply about its old words.
+    await context.withRetry(() => requeueMessage(deps, turn, reply));
+    return;
+  }
+  // Whoever deleted the message expects no reply.
   if (fate === 'withdrawn') await context.withRetry(() => reply.remove());
   // Who sent only files or a mention has asked nothing; whoever deleted the message expects no answer.
-  if (unsendable === undefined && end.sentence !== null)
+  if (unsendableMessage === undefined && end.sentence !== null)
     await tellAskerOfEnd(context, end.outcome, false).catch(valueIf(undefined, isPostGivenUp));
   await closeTurn(context, fate === 'withdrawn' ? fate : end.outcome);
 }
@@ -122,8 +126,8 @@ async function postSourceList(context: TurnContext): Promise<boolean> {
 }
 
 /**
- * Posts the results, and shows those that `figures` name in their places in the answer. If that fails, says
- * so and leaves them to follow-up jobs. Returns whether results, or that notice, stand below the answer.
+ * Posts the results, and shows those that `figures` name in their places in the answer. If that fails, a notice
+ * says so, and follow-up jobs post the results. Returns whether results, or the notice, stand below the answer.
  */
 async function postResultsOfTurn(context: TurnContext, figures: readonly string[]): Promise<boolean> {
   const { deps, turn, lease, state } = context;
@@ -167,10 +171,10 @@ export function countTools({ blocks }: Pick<ReadReply, 'blocks'>): Record<string
   return Object.fromEntries(tools);
 }
 
-/** Which of them the service has: the task of the turn's thread, and the turn's message. */
+/** What the service has of a turn: its thread's task, and its message. */
 type StateAtService = { task: boolean; message: boolean };
 
-/** How a permanent error ends a turn, and its `sentence`; null: no reply, unless people stopped the turn. */
+/** How a permanent error ends a turn, and the `sentence` that says so; null: no reply, unless people stopped the turn. */
 export function outcomeOfError(
   error: unknown,
   atService: StateAtService,
@@ -188,11 +192,14 @@ export function outcomeOfError(
 function failureSentence(error: AgentError, atService: StateAtService): string {
   if (error instanceof AgentNotFoundError && atService.task) return strings.taskNotFound;
   if (isForbidden(error) && atService.task) return strings.taskForbidden;
-  if (error.createdUnread !== undefined) return strings.serviceUnreadable;
-  const saysNothing = error.code === 'not_understood' || error.code === 'unavailable';
-  // The task may have got the message.
-  if (saysNothing && atService.task && !atService.message) return strings.retriesExhausted;
+  // The service has created something, and its answer that names it cannot be read.
+  if (error.unreadCreation !== undefined) return strings.serviceUnreadable;
+  // Of the call that sends the message, nobody knows whether the task has got it.
+  const isSendUnknown =
+    (error.code === 'not_understood' || error.code === 'unavailable') && !atService.message;
+  if (isSendUnknown && atService.task) return strings.retriesExhausted;
   const serviceMessage = error instanceof AgentRejectedError ? error.reason : undefined;
+  // The message was sent: it is the answer that cannot be read.
   if (atService.message)
     return isTooLarge(error) ? strings.answerTooLarge : strings.answerUnreadable(serviceMessage ?? '');
   return serviceMessage === undefined ? strings.serviceFailed : strings.messageRejected(serviceMessage);

@@ -21,9 +21,6 @@ import { closeIfUnchanged, closeMessage, requeueMessage } from '../sending/unsen
 /** When a run may get a message: only in one of its pauses, or at once because the writer pressed **Send now**. */
 export type PassOnTime = 'in_pause' | 'at_once';
 
-/** Stands for the name of a pause where a writer asked to send their message now. */
-export const ASKED_FOR = 'asked for';
-
 /** What the running turn tells, and learns, about messages that are passed on to its run. */
 export interface PassOnListener {
   /** What the agent has written by now. */
@@ -42,9 +39,9 @@ export class PassingOn {
   readonly #turn: TurnLocation;
   readonly #options: PassingOnOptions;
   /** The pauses in which no further message is passed on. */
-  readonly #exhaustedPauses: string[] = [];
+  readonly #exhaustedPauses = new Set<string | undefined>();
   #passing: Promise<void> | undefined;
-  /** A message to pass on is being looked for: one that comes now is found by that look, or by the next one. */
+  /** A message to pass on is being looked for: a message that comes now is found by this look or the next one. */
   #isSeeking = false;
   /** Aborted once the run was stopped or has ended: an unsent message then waits again. */
   readonly #end = new AbortController();
@@ -58,9 +55,9 @@ export class PassingOn {
     options.stopSignal.addEventListener('abort', this.#cancel);
   }
 
-  /** Looks for a message to pass on, in a `pause` or as people ask. Returns whether a look is under way. */
-  startNext(pause: string): boolean {
-    if (this.#end.signal.aborted || this.#exhaustedPauses.includes(pause)) return false;
+  /** Looks for a message to pass on, in a `pause` or because people ask. Returns whether a look is under way. */
+  startNext(pause?: string): boolean {
+    if (this.#end.signal.aborted || this.#exhaustedPauses.has(pause)) return false;
     if (this.#passing !== undefined) return this.#isSeeking;
     this.#passing = this.#passOnInPause(pause).finally(() => {
       this.#passing = undefined;
@@ -69,12 +66,12 @@ export class PassingOn {
   }
 
   /** Passes a message on, and no other in this pause. If that fails, logs it: the message's turn comes next. */
-  async #passOnInPause(pause: string): Promise<void> {
+  async #passOnInPause(pause: string | undefined): Promise<void> {
     const { lease, deps } = this.#work;
     try {
       if ((await this.#passOnNext()) === 'used_up') this.#exhaust(pause);
     } catch (error) {
-      // Whoever has the thread next goes on with it.
+      // The process that has the thread next goes on with the message.
       if (isInterruption(error, 'hand_over') || lease.signal.aborted) return;
       this.#exhaust(pause);
       const failure = 'passing a message on to the silent run failed; it gets its own turn next';
@@ -106,7 +103,7 @@ export class PassingOn {
       // A channel's settings only shape a new task, and the run has its task.
       await new Sender(sending, { channelSettings: DEFAULT_SETTINGS }).send();
     } catch (error) {
-      return this.#endAfter(turn, sending.row, error);
+      return this.#endUnsent(turn, sending.row, error);
     }
     const { log } = this.#work.deps;
     log.info({ turn: this.#turn.id, passedOn: turn.id }, 'message passed on to the silent run');
@@ -118,10 +115,10 @@ export class PassingOn {
   }
 
   /**
-   * Ends the turn of an unsent message. Returns how the pause stands: `used_up` if the run takes no message
-   * now, so that this one waits again; else `open` for another one. Throws the error if the turn stays open.
+   * Ends the turn of a message that could not be sent. Returns how the pause stands: `used_up` if the run takes no
+   * message now, so that this one waits again; else `open` for another. Throws the error if the turn stays open.
    */
-  async #endAfter(turn: Turn, row: TurnRow, error: unknown): Promise<'used_up' | 'open'> {
+  async #endUnsent(turn: Turn, row: TurnRow, error: unknown): Promise<'used_up' | 'open'> {
     const { deps, lease } = this.#work;
     // Without the lease the turn may belong to the process that has the thread now.
     if (lease.remainingMs() <= 0) throw error;
@@ -136,7 +133,7 @@ export class PassingOn {
       await this.#refuse(row, unsendableMessage, error);
       return 'open';
     }
-    // Its own turn, which comes next, shows the sentence.
+    // The message's turn stays open, and when it comes next, shows the sentence in its thread.
     if (error.sentence !== null) throw error;
     await closeMessage(deps, turn);
     await row.write((rest) => deps.store.turns.finish(turn, error.outcome, rest));
@@ -148,15 +145,19 @@ export class PassingOn {
     const { deps } = this.#work;
     const { turn } = row;
     const fate = await closeIfUnchanged(deps, turn, messageAsRead);
-    if (fate === 'changed') return void (await requeueMessage(deps, turn));
+    if (fate === 'changed') {
+      await requeueMessage(deps, turn);
+      return;
+    }
     const lines = fileNoteLines(turn.file_notes ?? [], deps.settings);
     if (fate === 'closed') notifyWriter(deps, messageAsRead, [sentence ?? '', ...lines].join('\n'));
     await row.write((rest) => deps.store.turns.finish(turn, fate === 'closed' ? outcome : fate, rest));
   }
 
-  /** Lets an unsent message wait again. The run's reply says so, unless none waits or the run ends. */
+  /** Lets an unsent message wait again. If it was not deleted, the run's reply says so, and urgent messages wait, too. */
   async #requeueAndShow(turn: Turn): Promise<void> {
     const isWaiting = await requeueMessage(this.#work.deps, turn);
+    // Once the run ends, its reply says nothing more.
     if (!isWaiting || this.#end.signal.aborted) return;
     this.#options.onRequeued();
     await this.#endUrgency();
@@ -173,9 +174,9 @@ export class PassingOn {
     inBackground(mark(), deps.log, 'could not mark a message that a run got');
   }
 
-  /** Passes on nothing more in this pause. `ASKED_FOR` is no pause: people may ask any number of times. */
-  #exhaust(pause: string): void {
-    if (pause !== ASKED_FOR) this.#exhaustedPauses.push(pause);
+  /** Passes on nothing more in this pause. Without a pause people ask, which they may do any number of times. */
+  #exhaust(pause: string | undefined): void {
+    if (pause !== undefined) this.#exhaustedPauses.add(pause);
   }
 
   /** Lets messages that were to be sent now wait like others. */

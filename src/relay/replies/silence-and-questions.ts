@@ -14,6 +14,7 @@ export interface AnswerProgress {
 export class SilenceDetector {
   #fingerprint = '';
   #waiting: WaitingFor;
+  /** The run is neither queued nor being cancelled. */
   #isWorking = true;
   #changedAt = performance.now();
   #isSilent = false;
@@ -60,17 +61,17 @@ export class SilenceDetector {
   }
 
   /**
-   * What a person has to answer: a question or, with `isPlan`, whatever the agent has written unless a tool
-   * works. `wait` is its fingerprint, `quietMs` how long nothing new came. Undefined if the agent asks nothing,
-   * still writes, or has got its answer. `before` is the `wait` that was seen last, perhaps by an earlier
-   * process: that one needs no new silence.
+   * The run's wait for a person to answer its question or, with `isPlan`, whatever it has written unless a tool
+   * works. Its `name` is the fingerprint of what was written, `quietMs` how long nothing new came. Undefined if the
+   * agent asks nothing, still writes, or has got its answer. A wait by the name of `recordedName`, which perhaps an
+   * earlier process has seen, needs no new silence.
    */
-  personWait(isPlan: boolean, before?: string): { wait: string; quietMs: number } | undefined {
+  personWait(isPlan: boolean, recordedName?: string): { name: string; quietMs: number } | undefined {
     const isAsked = this.#waiting === 'question' || (isPlan && this.#waiting === undefined);
-    const isQuiet = this.#isSilent || this.#fingerprint === before;
+    const isQuiet = this.#isSilent || this.#fingerprint === recordedName;
     const hasAnswer = this.#fingerprint === this.#writtenWhenPassedOn;
     if (!isAsked || !isQuiet || hasAnswer) return undefined;
-    return { wait: this.#fingerprint, quietMs: this.#quietMs };
+    return { name: this.#fingerprint, quietMs: this.#quietMs };
   }
 
   /** Names the pause for a message: a silence, a question, or `passOnMs` of quiet; undefined without one. */

@@ -2,12 +2,7 @@ import type { Job, Thread, Turn } from '../../store/schema.ts';
 import { PLAN_WAIT } from '../../store/threads/person-waits.ts';
 import { isAtService } from '../../store/threads/turn-phase.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
-import {
-  ASKED_FOR,
-  PassingOn,
-  type PassOnListener,
-  type PassOnTime,
-} from '../controls/messages-during-a-run.ts';
+import { PassingOn, type PassOnListener, type PassOnTime } from '../controls/messages-during-a-run.ts';
 import { stopRequesterName } from '../reading/display-names.ts';
 import type { FirstReply } from '../replies/first-reply-intent.ts';
 import { LiveReply } from '../replies/live-reply.ts';
@@ -40,7 +35,7 @@ export class TurnContext implements ThreadWork {
   isJobDone = false;
   /** What the turn began with, as long as its message is unsent. Undefined if an earlier attempt began it. */
   begun: BegunWork | undefined;
-  /** The part of the thread that is kept for hours, as it was when its message was sent. */
+  /** The part of the thread that is kept for hours, as it was when the turn's message was sent. */
   #thread: Pick<Thread, 'participant_ids' | 'task_model'> | undefined;
   readonly row: TurnRow;
   readonly #stopController = new AbortController();
@@ -50,8 +45,8 @@ export class TurnContext implements ThreadWork {
   /** The task that the message was sent to: it stays the same. */
   #task: { account_id: string; taskId: string } | undefined;
   #passingOn: PassingOn | undefined;
-  /** What the run waits for a person to answer, as recorded; undefined: nothing, or a plan, which waits later. */
-  #wait: string | undefined;
+  /** The name of the run's wait for a person, as recorded; undefined: it has none, or its plan waits, which is settled. */
+  #waitName: string | undefined;
 
   constructor({ deps, workspace, lease }: ThreadWork, turn: Turn, begun: BegunWork | undefined, job: Job) {
     this.deps = deps;
@@ -60,8 +55,8 @@ export class TurnContext implements ThreadWork {
     this.job = job;
     this.begun = begun;
     this.row = new TurnRow(this, turn, (step) => this.reply.posts.recordWith(step));
-    const { waits_since: waitsSince, waits_for: wait } = turn;
-    this.#wait = waitsSince === null || wait === PLAN_WAIT ? undefined : (wait ?? undefined);
+    const { waits_since: waitsSince, waits_for: name } = turn;
+    this.#waitName = waitsSince === null || name === PLAN_WAIT ? undefined : (name ?? undefined);
     this.state = new ReplyState(turn, deps.settings, () => this.reply.onChanged());
     this.reply = new LiveReply(this, this.state, begun?.first);
     this.#doubt = new RefusalDoubt(deps.settings);
@@ -174,18 +169,18 @@ export class TurnContext implements ThreadWork {
 
   /** Records in the background whether the run waits for a person. If that fails, the next read repeats it. */
   #recordWait(): void {
-    const before = this.#wait;
-    const found = this.state.silence.personWait(this.state.isOpenPlan, before);
-    if (found?.wait === before) return;
-    this.#wait = found?.wait;
+    const recordedName = this.#waitName;
+    const wait = this.state.silence.personWait(this.state.isOpenPlan, recordedName);
+    if (wait?.name === recordedName) return;
+    this.#waitName = wait?.name;
     const { store, settings, log } = this.deps;
     const record = async () => {
       try {
-        if (before !== undefined) await store.personWaits.end(this.turn, before);
-        if (found !== undefined)
-          await store.personWaits.begin(this.turn, found.wait, found.quietMs, settings.remindMs);
+        if (recordedName !== undefined) await store.personWaits.end(this.turn, recordedName);
+        if (wait !== undefined)
+          await store.personWaits.begin(this.turn, wait.name, wait.quietMs, settings.remindMs);
       } catch (error) {
-        this.#wait = before;
+        this.#waitName = recordedName;
         throw error;
       }
     };
@@ -199,9 +194,10 @@ export class TurnContext implements ThreadWork {
     return this.#passingOn;
   }
 
-  /** Looks for a message to pass on: at once, or only if the run pauses. Whether a look is under way then. */
+  /** Looks for a message to pass on: at once, or only if the run pauses. Returns whether a look is under way then. */
   passOn(when: PassOnTime): boolean {
-    const pause = when === 'at_once' ? ASKED_FOR : this.state.silence.pauseAfter(this.deps.settings.passOnMs);
+    if (when === 'at_once') return this.#passingOn?.startNext() === true;
+    const pause = this.state.silence.pauseAfter(this.deps.settings.passOnMs);
     return pause !== undefined && this.#passingOn?.startNext(pause) === true;
   }
 }

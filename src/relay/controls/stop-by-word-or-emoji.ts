@@ -131,12 +131,14 @@ export class StopTriggers {
    */
   async #stopThread(thread: ThreadKey, stop: ThreadStopRequest): Promise<StopOutcome> {
     const { workspace, channel } = thread;
-    // A turn that was over, with nothing to pause behind it, is found again as long as it posts its end.
-    for (let overTurnId: string | undefined; ; ) {
+    // A turn that was over, with nothing to pause behind it: it is found again as long as it posts its end.
+    let overTurnId: string | undefined;
+    for (;;) {
       const turn = await this.#findOrBeginTurn(thread, stop);
       if (turn === 'refused') return turn;
       if (turn === undefined) await this.#deps.store.personWaits.endPlans(thread);
-      if (turn === undefined || turn.id === overTurnId) return overTurnId === undefined ? 'nothing' : 'over';
+      if (turn === undefined && overTurnId === undefined) return 'nothing';
+      if (turn === undefined || turn.id === overTurnId) return 'over';
       const request = { workspace, channel, turnId: turn.id, turn, ...stop };
       const requested = await this.#stopControl.requestStop(request);
       const outcome = requested === 'over' ? await pauseBehindEnd(this.#deps, request) : requested;

@@ -28,7 +28,8 @@ async function ensureChannelProject({ deps, workspace, lease }: ThreadWork, thre
   const key = { workspace: thread.workspace, channel: thread.channel, account_id: thread.account_id };
   const warnOfOrphan = (sentence: string, project?: string) =>
     log.warn({ ...key, project, code: 'orphaned_project' }, sentence);
-  for (let details: Awaited<ReturnType<typeof projectDetails>> | undefined; ; ) {
+  let details: Awaited<ReturnType<typeof projectDetails>> | undefined;
+  for (;;) {
     throwIfInterrupted(lease);
     const known = await store.projects.projectIdOf(key);
     if (known !== undefined) return known;

@@ -127,7 +127,8 @@ async function readNewest(
  * A correction stands for itself, because the service has the message that it corrects.
  */
 async function originalTs({ store }: RelayDeps, message: Message): Promise<string> {
-  for (let current = message; ; ) {
+  let current = message;
+  for (;;) {
     const repeatedTurn = current.resends_turn_id ?? current.revises_turn_id;
     const turn = repeatedTurn === null ? undefined : await store.turns.get(message.workspace, repeatedTurn);
     if (turn === undefined || (current.resends_turn_id === null && isAtService(turn))) return current.ts;

@@ -27,7 +27,8 @@ export async function waitForBackgroundWork(
   const { agent, taskId } = await context.task();
   let hasWorkedOn = false;
   const until = performance.now() + deps.settings.maxBackgroundWaitMs;
-  for (let wasFailed = false; ; ) {
+  let wasFailed = false;
+  for (;;) {
     const { status } = await agent.getTask(taskId, { signal: lease.signal });
     if (status === 'failed' && isCompleted) {
       if (wasFailed) return { taskState: 'failed', hasWorkedOn };

@@ -58,7 +58,7 @@ export async function postBackgroundNotice(context: TurnContext, isWatched: bool
 
 /**
  * Brings a thread's notices of background work up to date. `shown` is the state that the last turn's notice
- * shows so far. Returns how that work stands; undefined if it has ended, or the last turn has no notice.
+ * shows so far. Returns how the last turn's work stands; undefined if it has ended, or has no notice.
  */
 export async function updateBackgroundNotices(
   work: ThreadWork,
@@ -69,13 +69,13 @@ export async function updateBackgroundNotices(
   for (const id of turn.background_turn_ids.filter((one) => !isLast(one)))
     await updateBackgroundNotice(work, { ...turn, id }, 'superseded');
   if (!turn.background_turn_ids.some(isLast)) return undefined;
-  const state = await readBackgroundState(work, turn, taskId);
+  const state = await sendStopAndReadState(work, turn, taskId);
   if (state !== shown) await updateBackgroundNotice(work, turn, state);
   return isOpen(state) ? state : undefined;
 }
 
 /** Sends a stop that the service lacks, then reads how the turn's task stands: `completed` if it is idle. */
-async function readBackgroundState({ deps, lease }: ThreadWork, turn: CheckedTurn, taskId: string) {
+async function sendStopAndReadState({ deps, lease }: ThreadWork, turn: CheckedTurn, taskId: string) {
   const { signal } = lease;
   await deps.readRate(turn.account_id).acquire(lease);
   await sendStop(deps, turn, signal);

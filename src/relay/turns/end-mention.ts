@@ -22,7 +22,7 @@ export async function tellAskerOfEnd(
   const stopRequester = async () => (await deps.store.turns.get(workspace, id))?.stop_requested_by;
   // An asker who stopped the turn knows that it is over.
   if (outcome === 'cancelled' && (await context.withRetry(stopRequester)) === asked_by) return;
-  // Nobody is mentioned in a direct conversation, and no bot: it has no user.
+  // In a direct conversation nobody is mentioned, and a bot never is: it has no user.
   const asker = isDirectChannel(turn.channel) || isBotId(asked_by) ? undefined : asked_by;
   const answered = context.state.endsWithQuestion ? 'asks' : 'done';
   const hasFailed = outcome === 'failed' || outcome === 'refused' || outcome === 'abandoned';

@@ -101,7 +101,7 @@ async function checkOnce(
     const onFailed = (error: unknown) => void failures.push(error);
     for (const post of mayPost ? POST_NEW_THINGS : []) {
       await deps.readRate(account_id).acquire(lease);
-      // One that fails holds up no other.
+      // If one kind cannot be posted, the others still are.
       await post({ deps, workspace, agent, turn, taskId, lease, memory }).catch(onFailed);
     }
     if (failures.length > 0) throw failures[0];
@@ -113,7 +113,7 @@ async function checkOnce(
   }
 }
 
-/** A task's checks have ended. Notices that still say that it works now say that nobody watches it. */
+/** A task's checks have ended: notices that still say that the task works now say that nobody watches it. */
 async function sayChecksEnded(deps: RelayDeps, job: Job, lease: Lease): Promise<void> {
   const workspace = deps.workspace(job.workspace);
   const { turn_id: turnId } = followUpSchema.parse(job.payload);

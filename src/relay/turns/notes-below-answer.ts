@@ -45,7 +45,7 @@ export async function notesBelowAnswer(
   notes.push(...(await readOptional(context, () => readSystemMessages(context))));
   // Nobody expects more of an answer that was stopped.
   if (!isReplySettled && phase !== 'cancelled') notes.push(strings.answerNeverEnded);
-  // If a person stopped it, the phase is `cancelled`, and the reply says who.
+  // If a person stopped the task, the phase is `cancelled`, and the reply says who.
   if (isCancelledInBackground && phase === 'done') notes.push(strings.backgroundNotices.cancelled);
   if (isAnswer && context.stopSignal.aborted) notes.push(strings.finishedUnstopped);
   return notes;
@@ -53,9 +53,9 @@ export async function notesBelowAnswer(
 
 /** Says if the thread goes on in a new conversation, and whether that quotes what was said before. Else []. */
 async function otherTaskNote({ deps, turn }: TurnContext, resends_turn_id: string | null): Promise<string[]> {
-  // Its length counts only what was said in former tasks, not quoted earlier or linked messages.
+  // `quotation_length` counts only what was said in former tasks, not quoted earlier or linked messages.
   if (turn.quotation_length > 0) return [strings.conversationQuoted];
-  // Unless people delete it, a thread leaves its task only after **Try again**: the repeated turn was in that task.
+  // A thread leaves a task that people did not delete only after **Try again**: the repeated turn was in that task.
   const resent = await resentTurn(deps.store, { workspace: turn.workspace, resends_turn_id });
   const formerTask = resent?.task_id ?? turn.task_id;
   return formerTask === turn.task_id ? [] : [strings.newConversation];

@@ -7,7 +7,7 @@ import { isOverdue } from '../runtime/retry-and-giving-up.ts';
 /** A turn is poisoned after more takeovers than this without a step, over more than this time (ms). */
 const MAX_ATTEMPTS = 5;
 const POISONED_AFTER_MS = 600_000;
-/** After so many attempts, each waits first, doubling (ms): a process that ends in the wait counts none. */
+/** After so many attempts, each first waits twice as long as the one before (ms), and is counted only after its wait. */
 const SUSPECT_ATTEMPTS = 4;
 const SUSPECT_DELAY_MS = { first: 1_000, most: 32_000 };
 

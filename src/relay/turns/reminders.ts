@@ -12,7 +12,7 @@ import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import { outcomeIfUnreachable } from '../runtime/retry-and-giving-up.ts';
 import { Interruption, isInterruption } from '../runtime/turn-exceptions.ts';
 
-/** How often a reminder's wait is looked at (ms): its end wakes the job, unless a process dies. */
+/** How often a wait is looked at once its reminder is posted (ms): its end wakes the job, unless a process dies. */
 const LOOK_AGAIN_MS = { run: 60_000, plan: 24 * 3_600_000 };
 
 /** Jobs that remind who asked that a run or plan waits for them: one post a turn, until the wait ends. */
@@ -52,7 +52,7 @@ async function remindOrTakeBack(work: ThreadWork, wait: PersonWait): Promise<Job
   return 'done';
 }
 
-/** Deletes the reminder, if one may be there. Records the end of a wait that began: it never opens again. */
+/** Deletes the reminder, if one may be there. Records that a wait has ended, so that it never opens again. */
 async function takeBack({ store }: RelayDeps, wait: PersonWait, posts: IdempotentPosts): Promise<void> {
   if (wait.reminder !== null) {
     // Posts nothing, but looks for what an earlier attempt may have posted.

@@ -36,7 +36,7 @@ export async function cancelRunInDoubt(work: ThreadWork & { row: TurnRow }, retr
   if (isAtService(row.turn) || isStoppedInDoubt) await cancelRun(deps, row.turn, retry);
 }
 
-/** Cancels the task of a turn's thread. One that is gone, has nothing to stop (`busy`) or refuses is left. */
+/** Cancels the task of a turn's thread, unless it is gone, has nothing to stop (`busy`), or the service refuses. */
 export async function cancelRun(deps: RelayDeps, turn: Turn, retry: Retry): Promise<void> {
   const { account_id, task_id: taskId } = await deps.store.threads.getOrThrow(turn);
   if (taskId === null) return;

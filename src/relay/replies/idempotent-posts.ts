@@ -69,7 +69,7 @@ export class IdempotentPosts {
     this.#isLoaded = true;
   }
 
-  /** Calls `step` with the posts that are not recorded yet. It records them, along with what it is for. */
+  /** Has `step` record the posts that are not recorded yet, along with what else it records. */
   async recordWith<T>(step: (posts: readonly PostOutcome[]) => Promise<T>): Promise<T> {
     const posts = [...this.#posts.values()].flatMap(({ part, ts, isUnrecorded }) =>
       isUnrecorded === true && ts !== null ? [{ part, ts }] : [],
@@ -79,7 +79,7 @@ export class IdempotentPosts {
     return result;
   }
 
-  /** A part that is in Slack; known once the posts are loaded. */
+  /** The post of a part that is in Slack; known once the posts are loaded. */
   find(part: string): (KnownPost & { ts: string }) | undefined {
     const post = this.#posts.get(part);
     return post?.state === 'posted' && post.ts !== null ? { ...post, ts: post.ts } : undefined;
@@ -89,8 +89,8 @@ export class IdempotentPosts {
     return this.find(part) !== undefined;
   }
 
-  /** Whether a part is, was or may be in Slack. */
-  knows(part: string): boolean {
+  /** Whether a part has a row: it is, was or may be in Slack. */
+  hasRow(part: string): boolean {
     return this.#posts.has(part);
   }
 
@@ -185,7 +185,7 @@ export class IdempotentPosts {
     const target = { ...wait, channel: this.#turn.channel, ts, guard, key };
     // A permit is for one call: an edit in another form waits for one of its own.
     let permit: Permit | undefined = firstPermit;
-    /** What the last attempt has rendered, before its form. One that Slack throttles is rendered again. */
+    /** What the last attempt has rendered, before its form. An edit that Slack throttles is rendered again. */
     let rendered: RenderedMessage | undefined;
     const renderInForm = async (toForm: MessageForm) => {
       rendered = undefined;
@@ -257,8 +257,8 @@ export class IdempotentPosts {
 
   /** Names a part's message differently, so that the part can be posted again. */
   async rename(part: string, name: string): Promise<void> {
-    if (!this.knows(part)) return;
-    // Nobody looks for a post under its new name, so it must be known first that it is there.
+    if (!this.hasRow(part)) return;
+    // No process looks for a post under its new name: that it is there must be recorded first.
     await this.record();
     await this.#work.deps.store.posts.renamePart(this.#turn, part, name);
     const post = this.#posts.get(part); // As `record` has left it.

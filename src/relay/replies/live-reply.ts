@@ -36,8 +36,8 @@ export class LiveReply {
   readonly #messages: ReplyMessages;
   /** Called before an edit is rendered: reads the agent's reply once more while it is followed. */
   beforeEdit: () => Promise<void> = async () => undefined;
-  /** Ends the waits for permits to edit, and for a turn to render. */
-  #pendingEdits = new AbortController();
+  /** The waits for permits to edit, and for a turn to render: aborted once these edits are not needed any more. */
+  #waits = new AbortController();
   /** At first every change is shown, then the final text at once, then the final form of each message. */
   #stage: 'unopened' | 'live' | 'final_text' | 'final_form' | 'closed' = 'unopened';
   /** Since when (as `Date.now()`) there has been something that people cannot read yet. */
@@ -100,7 +100,7 @@ export class LiveReply {
   async showFinalText(): Promise<void> {
     // This ends the waits of live edits. The final edits have their own signal, unless the reply is closed.
     await this.#endChanges('final_text');
-    if (this.#stage !== 'closed') this.#pendingEdits = new AbortController();
+    if (this.#stage !== 'closed') this.#waits = new AbortController();
     this.#unseenSince ??= Date.now();
     await this.#withRetry(() => this.#messages.reuseStatusWithoutText());
     await this.#withRetry(() => this.#showWholeText());
@@ -147,7 +147,7 @@ export class LiveReply {
     await this.posts.withdrawIntent();
   }
 
-  /** Deletes the reply from the thread: its message was deleted before it was sent, or waits again. */
+  /** Deletes the reply from the thread: the message that it was to answer was deleted unsent, or waits again. */
   async remove(): Promise<void> {
     await this.suspend();
     await this.#messages.removeExtra([]);
@@ -156,7 +156,7 @@ export class LiveReply {
   /** Ends the edits that show changes: one that waits is withdrawn, one that is under way is awaited. */
   async #endChanges(stage: 'final_text' | 'closed'): Promise<void> {
     if (this.#stage !== 'closed') this.#stage = stage;
-    this.#pendingEdits.abort(NO_LONGER_NEEDED);
+    this.#waits.abort(NO_LONGER_NEEDED);
     await Promise.all([this.#changes.stop(), this.#statusChanges?.stop()]);
   }
 
@@ -185,7 +185,7 @@ export class LiveReply {
     this.#failures += 1;
     this.#unseenSince ??= Date.now();
     const pauseMs = Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(this.#failures));
-    await sleepUnlessAborted(pauseMs, this.#pendingEdits.signal);
+    await sleepUnlessAborted(pauseMs, this.#waits.signal);
     this.onChanged();
   }
 
@@ -195,9 +195,9 @@ export class LiveReply {
    */
   async #showLatest(): Promise<void> {
     while (this.#mayShowLatest) {
-      // An edit resets it. What that edit missed counts as unseen from now on.
+      // Set anew for each message, because an edit resets it: what that edit missed counts as unseen from now on.
       this.#unseenSince ??= Date.now();
-      // Only the name is kept: the rendered messages are freed before the wait for an edit.
+      // Only the part's name is kept: the rendered messages are freed before the wait for an edit.
       const outdated = (await this.#render()).find((next) => !this.#messages.isUpToDate(next))?.part;
       if (!this.#mayShowLatest) return;
       if (outdated === undefined) {
@@ -214,14 +214,14 @@ export class LiveReply {
         const permit = post.is_stream ? undefined : await this.posts.permitToEdit(post.ts, wait);
         await this.#editOrReplace(outdated, { permit });
       }
-      // `#poller` resets it, too, but only after the poll, which may go on for as long as the answer grows.
+      // `#poller` resets `#failures`, too, but only after the poll, which may go on for as long as the answer grows.
       this.#failures = 0;
     }
   }
 
   /**
    * Shows the whole text without a long wait for edits: where none is available, the text goes on in a new
-   * message. The last message is also brought to its final form, if an edit for that is available.
+   * message. Also tries once to give the last message its final form, which `finalize` would do later.
    */
   async #showWholeText(): Promise<void> {
     const maxWaitMs = FINAL_EDIT_TIMEOUT_MS[this.#messages.mayStream ? 'streamed' : 'edited'];
@@ -235,6 +235,7 @@ export class LiveReply {
       if (outdated === undefined) return;
       if (!this.posts.has(outdated.part)) await this.#messages.post(outdated.part, 'further');
       else if ((await this.#editOrReplace(outdated.part, { maxWaitMs })) === 'left_out') {
+        // A message that people can read is the last one, and its final form can wait for `finalize`.
         if (this.#messages.isReadable(outdated)) mayEditLast = false;
         else await this.#continueBelow(outdated);
       }
@@ -246,7 +247,7 @@ export class LiveReply {
     const from = source?.from ?? 0;
     const displayedUpTo = this.#messages.displayedUpTo(part, from);
     if (displayedUpTo === 'unknown') {
-      // An earlier process has shown it: only an edit tells what it shows.
+      // An earlier process has posted the message: only an edit tells what it shows.
       const edited = await this.#edit(part, { maxWaitMs: UNKNOWN_EDIT_TIMEOUT_MS });
       if (edited === 'left_out') await this.#messages.markReplaced(part);
       return;
@@ -254,7 +255,7 @@ export class LiveReply {
     // Changed text is replaced. So is a message that begins inside a block: `breakPoint` cannot start there.
     const upTo = displayedUpTo === 'changed' || source?.reopened === true ? from : displayedUpTo;
     const find = () => this.#state.breakPoint(from, upTo);
-    const at = await this.#work.deps.rendering.run(this.#turn.workspace, find, this.#pendingEdits.signal);
+    const at = await this.#work.deps.rendering.run(this.#turn.workspace, find, this.#waits.signal);
     // After a lost lease, another process shows the rest.
     this.#work.lease.signal.throwIfAborted();
     if (at <= from) return this.#messages.markReplaced(part);
@@ -276,7 +277,7 @@ export class LiveReply {
   #waitOf(part: string): Pick<ChangeWait, 'signal' | 'state'> {
     const isStatus = part === STATUS_PART;
     return {
-      signal: this.#pendingEdits.signal,
+      signal: this.#waits.signal,
       state: () => ({
         isFinal: !isStatus && this.#stage === 'final_text',
         isBlank: this.#state.known.blocks.length === 0,
@@ -286,8 +287,9 @@ export class LiveReply {
   }
 
   /**
-   * Edits a message to its latest state, which is rendered into `#state` once the edit may be sent, for
-   * `ReplyMessages.edit` to find it. An edit of the text reads the reply before. `left_out`: no permit came.
+   * Edits a message to its latest state, once the edit may be sent: `renderState` renders the whole reply into
+   * `#state`, where `ReplyMessages.edit` finds the message, and the answer of that moment. An edit of the text reads
+   * the reply before. `left_out`: no permit came.
    */
   async #edit(part: string, how: Pick<PartEdit, 'maxWaitMs' | 'permit'> = {}): Promise<EditOutcome> {
     // The status is edited beside the text, and leaves to it what is rendered, read and unseen.
@@ -307,7 +309,7 @@ export class LiveReply {
   /** The reply's messages now, rendered without holding up the process. */
   async #render(): Promise<PlannedMessage[]> {
     const next = () => this.#state.renderNext();
-    await this.#work.deps.rendering.runAll(this.#turn.workspace, next, this.#pendingEdits.signal);
+    await this.#work.deps.rendering.runAll(this.#turn.workspace, next, this.#waits.signal);
     return this.#messages.planned();
   }
 

@@ -14,11 +14,13 @@ const DRAFT_PREFIX = 'draft:';
 /** Shows the progress and the Stop button while the text stands apart: the first message of the reply. */
 export const STATUS_PART = `${DRAFT_PREFIX}status`;
 
+/** A message as the reply should show it now. */
 export interface PlannedMessage {
   part: string;
   message: RenderedMessage;
 }
 
+/** The Slack messages of one reply, and which range of the answer each of them shows. */
 export class ReplyMessages {
   readonly #state: ReplyState;
   readonly #posts: IdempotentPosts;
@@ -51,7 +53,7 @@ export class ReplyMessages {
   /** Makes the first message the status, if the text may be streamed, which then has its own messages. */
   async setApart(): Promise<void> {
     // If the text stands elsewhere already, an earlier process may have deleted the status.
-    if (!this.mayStream || this.#posts.knows(STATUS_PART) || this.#posts.has(replyPart(1))) return;
+    if (!this.mayStream || this.#posts.hasRow(STATUS_PART) || this.#posts.has(replyPart(1))) return;
     this.#state.update({ isApart: true });
     if (!this.#state.isApart) return; // The reply is over.
     await this.#posts.rename(replyPart(0), STATUS_PART);
@@ -155,7 +157,7 @@ export class ReplyMessages {
         onShown();
         return 'done';
       }
-      // `impossible`: it needs an edit, unless the stream lacks nothing of what is to be shown now.
+      // `unchanged`: the message needs an edit, unless it shows all that is to be shown now.
       if (latest?.message !== undefined && this.isUpToDate({ part, message: latest.message })) return 'done';
     }
     // A stream can be edited once it is stopped. Slack takes its stop for the end of the work, unless the
@@ -166,7 +168,7 @@ export class ReplyMessages {
     return this.#posts.edit(part, { ...wait, forms: REPLY_FORMS, render, onShown });
   }
 
-  /** Sets this message and all later ones aside: they are posted again, and deleted by `removeExtra`. */
+  /** Sets this message and all later ones aside: others are posted in their place, and `removeExtra` deletes these. */
   async markReplaced(part: string): Promise<void> {
     const first = this.planned().findIndex((one) => one.part === part);
     for (let index = first; this.#posts.has(replyPart(index)); index += 1) {

@@ -65,7 +65,7 @@ export class ReplyReader {
   }
 
   /**
-   * Reads until the reply has settled, and returns it. A failed one is returned only if no other comes. One
+   * Reads until the reply has settled, and returns it. A failed reply is returned only if no other comes. A reply
    * that never settles is returned with its task's status, once nothing has changed, and nothing was expected of
    * the task, for `settledTaskMs`. Throws an AgentError.
    */
@@ -88,7 +88,7 @@ export class ReplyReader {
     }
   }
 
-  /** Has a read come at once, and waits a little for it. Does nothing if the last is fresh, or no more come. */
+  /** Has a read come at once, and waits a little for it. Does nothing if the last read is fresh, or no more come. */
   async refresh(): Promise<void> {
     if (this.#readTimes === undefined || performance.now() - this.#readAt < FRESH_READ_MS) return;
     this.#awaitedRead ??= Promise.withResolvers();
@@ -153,7 +153,7 @@ export class ReplyReader {
     return reply;
   }
 
-  /** Plans the next reads of the reply and its task, by whether this one has found anything new. */
+  /** Remembers a read, and plans the next ones of the reply and its task by whether this one has found anything new. */
   #remember({ fingerprint, blocks }: ReadReply): void {
     const { rate, settledTaskMs } = this.#message;
     this.#readAt = performance.now();
@@ -214,7 +214,7 @@ interface Look {
   hasNewerMessage: boolean;
 }
 
-/** The id of a message's reply once certain; once the task rested for `settledMs`, the likeliest, if any. */
+/** The id of a message's reply once that is certain; else of the likeliest, if any, once the task has rested for `settledMs`. */
 export async function findReply(
   message: AnsweredMessage,
   settledMs: () => number | Promise<number> = () =>
@@ -244,7 +244,7 @@ async function lookForReply(message: AnsweredMessage): Promise<Look> {
   const own = unnamed.filter(({ id }) => isOwn(id));
   // The first that has not failed. If all have, the service's last attempt counts.
   const replyId = (own.find(({ hasFailed }) => !hasFailed) ?? own.at(-1))?.id;
-  // A service that names the message in the latest other reply does so in ours, too. One without a name is
+  // A service that names the message in the latest other reply does so in ours, too. A reply without a name is
   // then only a guess: ours may still come.
   const [latestOther] = others;
   const isCertain = replyId !== undefined && !(await namesItsMessage(message, latestOther));

@@ -42,11 +42,11 @@ export class ReplyStreams {
     return this.#posts.sendOnce(part, openStream, { isStream: true }).catch(valueIf(false, hadNoEffect));
   }
 
-  /** Adds what a part lacks. `left_out`: no permit came. `impossible`: it lacks nothing, or needs an edit. */
-  async append(part: string, request: Omit<PartEdit, 'forms'>): Promise<'shown' | 'left_out' | 'impossible'> {
+  /** Adds what a part lacks. `left_out`: no permit came. `unchanged`: it lacks nothing, or only an edit can show it. */
+  async append(part: string, request: Omit<PartEdit, 'forms'>): Promise<'shown' | 'left_out' | 'unchanged'> {
     const post = this.#posts.find(part);
     const stream = this.#streamOf(part);
-    if (post === undefined || stream === undefined) return 'impossible';
+    if (post === undefined || stream === undefined) return 'unchanged';
     const { channel, ts } = post;
     let markdown = '';
     const renderMissing = async () => {
@@ -54,11 +54,11 @@ export class ReplyStreams {
       const missing = markdown.startsWith(stream.markdown) ? markdown.slice(stream.markdown.length) : '';
       return missing === '' ? undefined : missing;
     };
-    const append = { ...request, channel, ts, guard: this.#lease, render: renderMissing };
-    const outcome = await this.#slack.append(append);
+    const addition = { ...request, channel, ts, guard: this.#lease, render: renderMissing };
+    const outcome = await this.#slack.append(addition);
     if (outcome === 'refused') this.#open.delete(part);
     if (outcome === 'left_out') return outcome;
-    if (outcome !== 'shown') return 'impossible';
+    if (outcome !== 'shown') return 'unchanged';
     stream.markdown = markdown;
     return 'shown';
   }
@@ -68,8 +68,7 @@ export class ReplyStreams {
     const post = this.#posts.find(part);
     if (post?.is_stream !== true || this.#stopped.has(post.ts)) return true;
     const { channel, ts } = post;
-    const request = { ...end, channel, ts, guard: this.#lease };
-    if (!(await this.#slack.stop(request))) return false;
+    if (!(await this.#slack.stop({ ...end, channel, ts, guard: this.#lease }))) return false;
     this.#open.delete(part);
     this.#stopped.add(ts);
     return true;

@@ -25,7 +25,7 @@ export async function* resultBytes(
   });
   const { body, wasCompressed } = response;
   if (!wasCompressed && sizeBytes !== null) return yield* withExactSize(body, sizeBytes);
-  // Without a size to compare, only its type tells a sign-in page from the file.
+  // Without a size to compare, only the response's type tells a sign-in page from the file.
   const mayBePage = /(?:^[^.]*|\.x?html?)$/i.test(name) || isPage(mimeType);
   if (isPage(response.header('content-type')) && !mayBePage) {
     body.destroy();

@@ -42,9 +42,9 @@ export async function postReviews(context: SettledTurnContext): Promise<void> {
 }
 
 /**
- * The keys by which a task's reviews are posted once, in their order; undefined for one with nothing to show
- * yet. One without a message has failed or, once completed, is `unreadable`. It has no id: a number tells apart
- * those with the same error text.
+ * The keys by which a task's reviews are posted once, in their order; undefined for a review with nothing to show
+ * yet. A review without a message has failed or, once completed, is `unreadable`; it has no id, so that a number tells
+ * apart those with the same error text.
  */
 export function reviewKeys(taskId: string, reviews: readonly Review[]): (string | undefined)[] {
   const counts = new Map<string, number>();
@@ -54,7 +54,7 @@ export function reviewKeys(taskId: string, reviews: readonly Review[]): (string 
     if (isFailed && messageId !== null) return `review:failed:${messageId}`;
     // Once the review no longer runs, its findings can be read: `reviewRenderer` looks whether they are finished.
     if (!isFailed && messageId !== null) return status === 'running' ? undefined : `review:${messageId}`;
-    // Only this status tells that no message will come.
+    // Only `completed` tells that no message will come.
     if (!isFailed && status !== 'completed') return undefined;
     const errorDigest = textDigest(errorMessage ?? '');
     const number = (counts.get(errorDigest) ?? 0) + 1;

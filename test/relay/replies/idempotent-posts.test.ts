@@ -117,14 +117,14 @@ test('a withdrawal that fails does not keep the reply from being posted', async 
 
 test('a message takes the name of one that is gone, and a name is known from then on', async () => {
   const { posts, find } = await begun(0);
-  expect(posts.knows('reply:status')).toBe(false);
+  expect(posts.hasRow('reply:status')).toBe(false);
   await posts.post('reply:0', message, 'first');
   await posts.record();
   await posts.rename('reply:0', 'reply:status');
   await posts.post('reply:0', message, 'first');
   await posts.record();
   await posts.removeAll('reply:status');
-  expect([posts.has('reply:status'), posts.knows('reply:status')]).toEqual([false, true]);
+  expect([posts.has('reply:status'), posts.hasRow('reply:status')]).toEqual([false, true]);
   await posts.rename('reply:0', 'reply:status');
   expect(posts.has('reply:status')).toBe(true);
   expect(await find()).toBeUndefined();

@@ -49,19 +49,20 @@ interface FormWork {
 }
 
 /**
- * Makes the function that sends a part of a turn in the first of `forms` that Slack takes. It calls `send`
- * with one form after the other until `send` throws no PayloadRefusedError; if all are refused, it throws the
- * last one. `whole` gives the message before it takes a form. Of an edit, that is what `send` rendered last:
- * undefined before that, and if `send` renders nothing. Blocks that only the refused form had are left out in
- * the workspace for some hours. `onPicturesRefused` is called if a message is accepted without its pictures.
+ * Makes the function that sends a part of a turn in the first of `forms` that Slack takes. The function calls
+ * `send` with one form after the other until `send` throws no PayloadRefusedError; if all are refused, it throws
+ * the last of these errors. `rendered` gives the message before it takes a form: of an edit, what `send` rendered
+ * last, which is undefined before the first call, and if `send` renders nothing. Blocks that only the refused form
+ * had are left out in the workspace for some hours. `onPicturesRefused` is called if a message is accepted without
+ * its pictures.
  */
 export function formSender(work: FormWork, turn: { id: string }, onPicturesRefused?: () => void) {
   const { deps, workspace } = work;
-  const countFaults = faultCounter(workspace);
+  const sendCountingFaults = faultCountingSender(workspace);
   return async <T>(
     part: string,
     forms: readonly MessageForm[],
-    whole: () => RenderedMessage | undefined,
+    rendered: () => RenderedMessage | undefined,
     send: (form: MessageForm) => Promise<T>,
   ): Promise<T> => {
     const refusedDigests = new Set<string>();
@@ -69,23 +70,23 @@ export function formSender(work: FormWork, turn: { id: string }, onPicturesRefus
     let refusal: unknown;
     for (const simplify of forms) {
       const form: MessageForm = (message) => simplify(withoutRefusedBlocks(workspace, message));
-      const wholeInForm = () => {
-        const message = whole();
+      const renderedInForm = () => {
+        const message = rendered();
         return message && form(message);
       };
-      const candidate = wholeInForm();
+      const next = renderedInForm();
       // This form changes nothing of what was refused.
-      if (candidate !== undefined && refusedDigests.has(messageDigest(candidate))) continue;
+      if (next !== undefined && refusedDigests.has(messageDigest(next))) continue;
       try {
-        const value = await countFaults(part, () => send(form));
-        const accepted = wholeInForm();
+        const value = await sendCountingFaults(part, () => send(form));
+        const accepted = renderedInForm();
         rememberRefusedBlocks(work, refusedBlocks, accepted);
-        if (hasPicture(whole()) && !hasPicture(accepted)) onPicturesRefused?.();
+        if (hasPicture(rendered()) && !hasPicture(accepted)) onPicturesRefused?.();
         return value;
       } catch (err) {
         if (!(err instanceof PayloadRefusedError)) throw err;
         deps.log.error({ err, turn: turn.id, part }, 'Slack refused a part of a reply in this form');
-        const refused = wholeInForm();
+        const refused = renderedInForm();
         if (refused !== undefined) {
           refusedDigests.add(messageDigest(refused));
           refusedBlocks = optionalBlocks(refused);
@@ -135,10 +136,10 @@ function withoutRefusedBlocks({ blocksLeftOutUntil }: FormWork['workspace'], mes
 const MAX_FAULTS = 3;
 
 /**
- * Makes the function that sends a part. After MAX_FAULTS in a row, and after each further one until a success,
- * it throws PayloadRefusedError, whose `outcome` says whether Slack may have the part.
+ * Makes the function that sends a part, and returns what `send` returns. After MAX_FAULTS in a row, and after each
+ * further one until a success, it throws PayloadRefusedError, whose `outcome` says whether Slack may have the part.
  */
-function faultCounter(workspace: FormWork['workspace']) {
+function faultCountingSender(workspace: FormWork['workspace']) {
   /** Failures in a row by part, and when the first was (`performance.now()`). */
   let faults: Map<string, { times: number; since: number }> | undefined;
   return async <T>(part: string, send: () => Promise<T>): Promise<T> => {

@@ -11,7 +11,7 @@ import {
   resultList,
   withoutLinks,
 } from '../../render/messages/result-list.ts';
-import { isTabSeparated, showWholeTable, tablesIn } from '../../render/messages/shown-tables.ts';
+import { isShownWhole, isTabSeparated, tablesIn } from '../../render/messages/shown-tables.ts';
 import * as strings from '../../render/strings/index.ts';
 import { withDigest } from '../../slack/file-response.ts';
 import type { ClaimableResult, ClaimedResult } from '../../store/files/posted-results.ts';
@@ -56,12 +56,12 @@ export async function postResults(
     const claims = await claimNew(context, IN_TURN, all.results);
     const list = claimedResults(claims, context.turn, IN_TURN, all);
     const { results } = list;
-    const notes = new Map<string, string>();
-    const placed = await placeFigures(context, [results, all.results], figures, notes);
+    const { placed, inAnswer } = await placeFigures(context, { own: results, all: all.results }, figures);
     // An empty list says that the service has more, and does not list it.
     if (results.length === 0 && all.isComplete) return { ...nothing, placed };
-    const isNotInAnswer = ({ id }: ResultFile) => !notes.has(id); // So far, only placed figures have notes.
-    const shown = await chooseShown(context, results.filter(isNotInAnswer), answer, notes);
+    const candidates = results.filter(({ id }) => !inAnswer.has(id));
+    const { shown, notes } = await chooseShown(context, candidates, answer);
+    for (const id of inAnswer) notes.set(id, strings.resultInAnswer);
     await putList(context, IN_TURN, list, claims, notes);
     const files = shown.map((result) => toFileToShare(context, result));
     const shared = await new ThreadFiles(context, context.turn).share(files);
@@ -97,16 +97,15 @@ async function listResults(
 const FIGURE = /^image\/(?:png|jpeg|gif)\b/;
 
 /**
- * Gives Slack the results that the answer shows as figures, of its turn's `own` or else of `all` of the task; `notes` get a
- * sentence for each. Returns by path, if it names a result, Slack's id of the file, or null for one that is below the answer.
+ * Gives Slack the results that the answer shows as figures, of its turn's `own` or else of `all` of the task. Returns their
+ * ids (`inAnswer`) and, by each path that names a result, Slack's id of the file, or null for a file that is below the answer.
  */
 async function placeFigures(
   context: SettledTurnContext,
-  [own, all]: readonly [own: readonly ResultFile[], all: readonly ResultFile[]],
+  { own, all }: Record<'own' | 'all', readonly ResultFile[]>,
   paths: readonly string[],
-  notes: Map<string, string>,
-): Promise<PlacedFigures> {
-  if (paths.length === 0) return new Map();
+): Promise<{ placed: PlacedFigures; inAnswer: ReadonlySet<string> }> {
+  if (paths.length === 0) return { placed: new Map(), inAnswer: new Set() };
   const { maxInlineBytes } = context.deps.settings;
   const isFigure = (result: ResultFile | undefined): result is SizedResult =>
     result !== undefined &&
@@ -118,13 +117,13 @@ async function placeFigures(
   const pictures = [...new Set(named.values())].filter(isFigure).slice(0, MAX_FIGURES);
   const files = pictures.map((result) => toFileToShare(context, result, `figure:${result.id}`));
   const shared = await new ThreadFiles(context, context.turn, { hidden: true }).share(files);
-  for (const { id } of pictures) if (shared.has(`figure:${id}`)) notes.set(id, strings.resultInAnswer);
+  const inAnswer = pictures.flatMap(({ id }) => (shared.has(`figure:${id}`) ? [id] : []));
   const placed = [...named].flatMap(([path, result]) => {
     const file = result && shared.get(`figure:${result.id}`);
     const isBelow = result !== undefined && own.includes(result);
     return file === undefined && !isBelow ? [] : [[path, file ?? null] as const];
   });
-  return new Map(placed);
+  return { placed: new Map(placed), inAnswer: new Set(inAnswer) };
 }
 
 /** Lists what the task made after its last turn, in a message that grows. Each follow-up check calls it. */
@@ -205,7 +204,7 @@ async function putList(
 
 /**
  * A result as people see it. Its link is the service's or, if the operator wants such links, one of ours, which
- * lasts longer. Ours needs the turn that has claimed the result, by whose id it finds the task.
+ * lasts longer. Our link needs the id of the turn that has claimed the result, by which it finds the task.
  */
 export function toListedResult(
   { settings }: Pick<RelayDeps, 'settings'>,
@@ -226,17 +225,17 @@ const TABLE = /^text\/(?:csv|tab-separated-values)\b/;
 const MAX_READ = 8;
 
 /**
- * Chooses the pictures and tables to show, pictures first; `notes` get by id why others are not shown.
+ * Chooses the pictures and tables to show, pictures first; `notes` say by id why others are not shown.
  * Empty files, those without a link, and texts that are no table get no note: they are only listed.
  */
 async function chooseShown(
   context: SettledTurnContext,
   results: readonly ResultFile[],
   answer: string,
-  notes: Map<string, string>,
-): Promise<SizedResult[]> {
+): Promise<{ shown: SizedResult[]; notes: Map<string, string> }> {
   const { maxInlineBytes, maxTableBytes } = context.deps.settings;
   const shown: SizedResult[] = [];
+  const notes = new Map<string, string>();
   const ofType = (type: RegExp) => results.filter((one) => type.test(fileType(one.name, one.mimeType)));
   const pictures = ofType(PICTURE);
   const tables = ofType(TABLE);
@@ -244,27 +243,27 @@ async function chooseShown(
   const answerTables = tables.length + texts.length === 0 ? [] : tablesIn(answer);
   // What an answer shows whole is small. Empty files are not read.
   const smallest = (files: readonly ResultFile[]) => {
-    const read = files.filter(hasSize).filter(({ sizeBytes }) => sizeBytes > 0);
-    return read.toSorted((a, b) => a.sizeBytes - b.sizeBytes).slice(0, MAX_READ);
+    const filled = files.filter(hasSize).filter(({ sizeBytes }) => sizeBytes > 0);
+    return filled.toSorted((a, b) => a.sizeBytes - b.sizeBytes).slice(0, MAX_READ);
   };
-  const candidates = [...smallest(tables), ...smallest(texts)];
+  const mostRead = [...smallest(tables), ...smallest(texts)];
   for (const result of [...pictures, ...tables, ...texts]) {
-    const isPicture = pictures.includes(result);
-    const maxBytes = isPicture ? maxInlineBytes : Math.min(maxTableBytes, maxInlineBytes);
+    const maxBytes = pictures.includes(result) ? maxInlineBytes : Math.min(maxTableBytes, maxInlineBytes);
     if (!result.downloadUrl || result.sizeBytes === 0 || maxBytes === 0) continue;
     const isFitting = hasSize(result) && result.sizeBytes <= maxBytes;
-    const mayBeTable = texts.includes(result);
-    const isRead = isFitting && candidates.includes(result) && (answerTables.length > 0 || mayBeTable);
-    // '' is no table: pictures, and tables and texts that are not read, never match one below.
-    const text = isRead ? await readTable(context, result) : '';
-    if (mayBeTable && !isTabSeparated(text)) continue;
+    // A text is read to see whether it is a table, and a table to see whether the answer shows it.
+    const isText = texts.includes(result);
+    const isRead = isFitting && mostRead.includes(result) && (isText || answerTables.length > 0);
+    // What is not read counts as '', which is no table and is not shown in the answer.
+    const content = isRead ? await readTable(context, result) : '';
+    if (isText && !isTabSeparated(content)) continue;
     if (!hasSize(result)) notes.set(result.id, strings.resultNotShown);
     else if (!isFitting) notes.set(result.id, strings.resultTooLarge);
-    else if (showWholeTable(answerTables, text)) notes.set(result.id, strings.resultInAnswer);
+    else if (isShownWhole(content, answerTables)) notes.set(result.id, strings.resultInAnswer);
     else if (shown.length >= MAX_SHOWN) notes.set(result.id, strings.resultsShown(MAX_SHOWN));
     else shown.push(result);
   }
-  return shown;
+  return { shown, notes };
 }
 
 /** The texts of a turn's delimited tables; none if too many, large or unreadable. Throws an AgentError. */

@@ -22,10 +22,10 @@ export function tableRowsIn(answer: string): string[][][] {
 const MAX_COMPARED_ROWS = 1_000;
 
 /**
- * Whether one of these tables shows a delimited file whole: all of its columns, and a row for each of its rows with the
+ * Whether one of these tables shows a delimited file whole: all columns of the file, and a row for each of its rows with the
  * same cells. Numbers may be rounded, but not in the first cell.
  */
-export function showWholeTable(tables: readonly string[][][], file: string): boolean {
+export function isShownWhole(file: string, tables: readonly string[][][]): boolean {
   if (tables.length === 0) return false;
   const [names = [], ...rows] = parseDelimitedTable(file).map((row) => row.map(comparableText));
   if (rows.length === 0 || rows.length > MAX_COMPARED_ROWS) return false;

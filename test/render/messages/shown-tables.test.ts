@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  isShownWhole,
   isTabSeparated,
   parseDelimitedTable,
-  showWholeTable,
   tablesIn,
 } from '../../../src/render/messages/shown-tables.ts';
 
@@ -103,7 +103,7 @@ describe('reading a table', () => {
 
 describe('a table of the answer', () => {
   const answer = 'Here:\n\n| Gene | log2_fc |\n| --- | ---: |\n| **TP53** | 1.2 |\n| BRCA1 | -0.4 |\n\nDone.';
-  const isShown = (file: string) => showWholeTable(tablesIn(answer), file);
+  const isShown = (file: string) => isShownWhole(file, tablesIn(answer));
 
   test.each(['gene,log2_fc\nTP53,1.2345\nBRCA1,-0.4123\n', 'Gene\tlog2_fc\nBRCA1\t-0.4'])(
     'shows the whole file %j',
@@ -127,8 +127,8 @@ describe('a table of the answer', () => {
   test('of two means does not show the sixty measurements', () => {
     const means = tablesIn('| condition | value |\n| --- | --- |\n| control | 1.0 |\n| treated | 2.0 |');
     const rows = Array.from({ length: 60 }, (_, at) => `${at % 2 === 0 ? 'control,1' : 'treated,2'}.0${at}`);
-    expect(showWholeTable(means, `condition,value\n${rows.join('\n')}`)).toBe(false);
-    expect(showWholeTable(means, 'condition,value\ncontrol,1.04\ntreated,1.96')).toBe(true);
+    expect(isShownWhole(`condition,value\n${rows.join('\n')}`, means)).toBe(false);
+    expect(isShownWhole('condition,value\ncontrol,1.04\ntreated,1.96', means)).toBe(true);
   });
 
   test.each([
@@ -143,15 +143,15 @@ describe('a table of the answer', () => {
     ['−3.1', '-3.14', true],
   ])('with %j in a cell shows %j: %s', (shown, cell, expected) => {
     const tables = tablesIn(`| a | b | extra |\n| --- | --- | --- |\n| x | ${shown} | y |`);
-    expect(showWholeTable(tables, `a\tb\nx\t${cell}`)).toBe(expected);
+    expect(isShownWhole(`a\tb\nx\t${cell}`, tables)).toBe(expected);
   });
 
   test('shows a file whose names of rows have no header', () => {
     const tables = tablesIn('| | mean |\n| --- | --- |\n| TP53 | 1.2 |');
-    expect(showWholeTable(tables, '"mean"\n"TP53",1.21\n')).toBe(true);
-    expect(showWholeTable(tables, 'mean\tsd\nTP53\t1.21\t0.1\n')).toBe(false);
+    expect(isShownWhole('"mean"\n"TP53",1.21\n', tables)).toBe(true);
+    expect(isShownWhole('mean\tsd\nTP53\t1.21\t0.1\n', tables)).toBe(false);
     const both = tablesIn('| | mean | sd |\n| --- | --- | --- |\n| TP53 | 1.2 | 0.1 |');
-    expect(showWholeTable(both, 'mean\tsd\nTP53\t1.21\t0.1\n')).toBe(true);
+    expect(isShownWhole('mean\tsd\nTP53\t1.21\t0.1\n', both)).toBe(true);
   });
 });
 

@@ -10,6 +10,8 @@ import type { UploadSource } from './file-upload.ts';
 /** How many bytes of a file are searched, and how many are parsed at once. */
 const MAX_BYTES = 5 * 1_048_576;
 const BYTES_AT_ONCE = 65_536;
+/** A longer cell (characters) is prose. */
+const MAX_CELL_LENGTH = 40;
 /** A longer row (characters) is cut: a file without line breaks must not fill the memory. */
 const MAX_ROW_LENGTH = 65_536;
 const MAX_COLUMNS = 200;
@@ -77,15 +79,15 @@ export function searchedForAlteredCells(source: UploadSource): {
     return search.read(bytes);
   };
   const remark = async (signal: AbortSignal) => {
-    if (search === undefined) await readBeginning(open(0, signal)).catch(() => undefined);
+    if (search === undefined) await consumeBeginning(open(0, signal)).catch(() => undefined);
     const found = search?.found();
     return found === undefined ? {} : { remark: alteredCells(found) };
   };
   return { source: { ...source, open }, remark };
 }
 
-/** Takes a file's first bytes, which nobody else takes: the search that yields them has then seen them. */
-async function readBeginning(opening: Promise<AsyncIterable<Uint8Array>>): Promise<void> {
+/** Takes a file's first bytes and drops them: the search that yields them has then seen them. */
+async function consumeBeginning(opening: Promise<AsyncIterable<Uint8Array>>): Promise<void> {
   let left = MAX_BYTES;
   for await (const chunk of await opening) {
     left -= chunk.byteLength;
@@ -145,8 +147,7 @@ class AlteredCellSearch {
 
   /** Counts a row's cells. The first row, or the one after a title, is the header if it has no values. */
   #addRow(row: readonly string[]): void {
-    const isComment = row.length === 1 && row[0]?.startsWith('#') === true;
-    if (isComment) return;
+    if (row.length === 1 && row[0]?.startsWith('#') === true) return; // A comment.
     const wasTitle = this.#rows === 0 && this.#columns?.length === 1 && row.length > 2;
     if (this.#columns === undefined || wasTitle) {
       const hasHeader = !row.some((cell) => isDate(cell) || FLOAT.test(cell.trim()));
@@ -193,14 +194,19 @@ function isDate(cell: string): boolean {
 
 /** Counts a cell: a gene's name, what a spreadsheet makes of one, or a number with or without its zeros. */
 function addCell(column: Column, cell: string): void {
-  if (cell === '' || cell.length > 40) return;
+  if (cell === '' || cell.length > MAX_CELL_LENGTH) return;
   column.cells += 1;
-  const kind = isDate(cell) ? 'dates' : FLOAT.test(cell) ? 'floats' : GENE.test(cell) ? 'genes' : undefined;
-  if (kind !== undefined) column[kind] += 1;
-  const isAltered = kind === 'dates' || kind === 'floats';
-  if (isAltered && column.altered.size < MAX_SAMPLES) column.altered.add(cell);
+  const isDated = isDate(cell);
+  const isFloat = !isDated && FLOAT.test(cell);
+  if (isDated) column.dates += 1;
+  else if (isFloat) column.floats += 1;
+  else if (GENE.test(cell)) column.genes += 1;
+  if ((isDated || isFloat) && column.altered.size < MAX_SAMPLES) column.altered.add(cell);
   if (!/^\d{1,20}$/.test(cell)) return;
-  if (/^0\d/.test(cell)) return void column.padded.add(cell.length);
+  if (/^0\d/.test(cell)) {
+    column.padded.add(cell.length);
+    return;
+  }
   const { count, samples } = column.unpadded.get(cell.length) ?? { count: 0, samples: new Set<string>() };
   if (samples.size < MAX_SAMPLES) samples.add(cell);
   column.unpadded.set(cell.length, { count: count + 1, samples });
@@ -224,7 +230,7 @@ function alteredGenes({ heading, cells, genes, dates, floats, altered }: Column)
   const kind = floats === 0 ? 'dates' : dates === 0 ? 'numbers' : 'dates or numbers';
   // A cell that may stand for two genes is shown before others: people must look it up.
   const [meaning] = meanings.toSorted((one, other) => other.genes.length - one.genes.length);
-  return { kind, count: dates + floats, cells: [...altered], ...(meaning?.genes.length && { meaning }) };
+  return { kind, count: dates + floats, cells: [...altered], ...(meaning?.genes.length ? { meaning } : {}) };
 }
 
 /** The numbers that seem to have lost their leading zeros, shorter than those that have them. Undefined for none. */

@@ -13,10 +13,7 @@ import { FailingTime, RefusalDoubt } from '../runtime/retry-and-giving-up.ts';
 import { projectExists } from './channel-project.ts';
 import type { Witnesses } from './linked-messages.ts';
 
-/**
- * The notes of a turn, with this reason for each sent file that is not among `keptIds`. If nobody knows those
- * (null), the notes stay as they are. The notes without a reason stand in the order of the sent ids.
- */
+/** A turn's notes, with this reason for each sent file that is not among `keptIds`; as they are if these are unknown (null). */
 export function withLeftOut(
   turn: Pick<Turn, 'attached_file_ids' | 'file_notes'>,
   keptIds: readonly string[] | null,
@@ -24,9 +21,10 @@ export function withLeftOut(
 ): FileNote[] {
   const notes = turn.file_notes ?? [];
   if (keptIds === null) return notes;
-  const sent = (turn.attached_file_ids ?? []).values();
+  const sentIds = (turn.attached_file_ids ?? []).values();
   return notes.map((note) => {
-    const id = note.reason === null ? sent.next().value : undefined;
+    // The notes without a reason are those of the sent files, in the same order.
+    const id = note.reason === null ? sentIds.next().value : undefined;
     return id === undefined || keptIds.includes(id) ? note : { ...note, reason };
   });
 }
@@ -117,16 +115,20 @@ export type FilePatience = ReturnType<typeof filePatience>;
  * `RefusalDoubt` of the turn waits, which would end the turn. What a lost project causes does not count.
  */
 export function filePatience({ refusalMs, badThingMs }: RelayLimits, workspace: WorkspaceClient) {
-  const failing = new FailingTime();
-  let busy = new FailingTime();
+  const withheldBySlack = new FailingTime();
+  /** Of failures in a row: any other failure resets it. */
+  let busyAtService = new FailingTime();
   const doubt = new RefusalDoubt({ refusalMs: refusalMs / 2, badThingMs: badThingMs / 2 });
   return async (error: unknown, agent: AgentClient, projectId: string): Promise<FileReason | undefined> => {
-    // A busy service has answered: all of the time counts, up to another failure, as in an outage.
-    if (isBusy(error)) return (await busy.count(() => true)) < badThingMs / 2 ? undefined : 'service_failed';
-    busy = new FailingTime();
+    if (isBusy(error)) {
+      // A busy service has answered: it is there all the time.
+      const busyMs = await busyAtService.count(() => true);
+      return busyMs < badThingMs / 2 ? undefined : 'service_failed';
+    }
+    busyAtService = new FailingTime();
     if (error instanceof FileUnavailableError) {
-      const failedMs = await failing.count((at) => workspace.wasThereAfter(at));
-      return failedMs < badThingMs ? undefined : 'broken_off';
+      const withheldMs = await withheldBySlack.count((at) => workspace.wasThereAfter(at));
+      return withheldMs < badThingMs ? undefined : 'broken_off';
     }
     if (!(error instanceof AgentError) || !DOUBTED.has(error.code)) return undefined;
     const isOfFile = error.code === 'not_understood' || (await projectExists(agent, projectId));

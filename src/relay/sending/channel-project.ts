@@ -60,10 +60,10 @@ async function ensureChannelProject({ deps, workspace, lease }: ThreadWork, thre
 }
 
 /**
- * The thread's project: the one that its channel had when the thread first needed one. Throws TurnEnded if
- * people took that project from another channel, and may not use it here now.
+ * The thread's project: its own or, when the thread first needs one, its channel's, which is created if it has none.
+ * Throws TurnEnded if people took that project from another channel, and may not use it here now.
  */
-export async function findProject(work: ThreadWork, thread: Thread, turn: Turn): Promise<string> {
+export async function ensureProject(work: ThreadWork, thread: Thread, turn: Turn): Promise<string> {
   const project = thread.project_id ?? (await ensureChannelProject(work, thread, turn.id));
   // A message that may have been sent is followed to its end.
   if (mayBeAtService(turn)) return project;

@@ -300,8 +300,8 @@ function shortenedTo(maxCharacters: number, text: string): string {
 const MIN_ENTRY_CHARACTERS = 60;
 
 /**
- * Says which messages are quoted: the newest `count` that were given, beside the first one if those `between`
- * are missing. `left` of the given ones have no room. The `missing` ones were not given.
+ * Says to the agent which messages are quoted: `count` of the given ones, the newest, while `left` have no room. `missing`
+ * says which were not given. If these are the `later` ones, the given are the thread's first; if `all`, nothing is quoted.
  */
 function quotedPart(count: number, left: number, missing: TranscriptOptions['missing']): string {
   if (missing === 'later') return `${count} of its first messages, later messages left out`;

@@ -15,7 +15,7 @@ import { Interruption, isInterruption, TurnEnded } from '../runtime/turn-excepti
 import type { TurnRow } from '../runtime/turn-row.ts';
 import type { FilePatience } from './allowed-files.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
-import { findProject, forgetMissingProject } from './channel-project.ts';
+import { ensureProject, forgetMissingProject } from './channel-project.ts';
 import { type Delivery, deliverOnce, lastMessageId, refusalOf, settleSends } from './delivery.ts';
 import { messageOfTurn, type OutgoingMessage, readOutgoingMessage, withRest } from './outgoing-message.ts';
 import { resendChain } from './resent-message.ts';
@@ -81,9 +81,9 @@ export class Sender {
   async send(): Promise<Thread> {
     // The first frozen message fixes a task's options. A task without a frozen message may be this turn's own.
     const isStarted = async (thread: Thread) => thread.task_id !== null && hasFrozenMessage(thread);
-    const wasTaskStarted = await this.#beforeSending(isStarted);
+    const wasTaskStarted = await this.#takeStep(isStarted);
     return this.#withProject(async (projectId) => {
-      const taskId = await this.#beforeSending((thread) => this.#ensureTask(thread, projectId));
+      const taskId = await this.#takeStep((thread) => this.#ensureTask(thread, projectId));
       const frozen = isFrozen(this.#turn) ? undefined : await this.#freeze(taskId);
       if (frozen !== undefined && wasTaskStarted) this.#notifyFixedOptions(frozen);
       await this.#recordTask();
@@ -95,7 +95,7 @@ export class Sender {
 
   /** Uploads files that were shared without text, and records them for the thread's next message. */
   async keepFiles(): Promise<readonly FileNote[]> {
-    const read = () => this.#beforeSending((thread) => this.#read(thread));
+    const read = () => this.#takeStep((thread) => this.#readOutgoing(thread));
     const { attached_file_ids, notes } = await this.#withProject(async () => this.#uploadFiles(await read()));
     await this.#work.row.record({ attached_file_ids, file_notes: notes });
     return notes;
@@ -104,7 +104,7 @@ export class Sender {
   /** Takes steps that need the thread's project. Takes them again if the thread leaves its project or task meanwhile. */
   async #withProject<T>(steps: (projectId: string) => Promise<T>): Promise<T> {
     for (;;) {
-      const projectId = await this.#beforeSending((thread) => findProject(this.#work, thread, this.#turn));
+      const projectId = await this.#takeStep((thread) => ensureProject(this.#work, thread, this.#turn));
       try {
         return await steps(projectId);
       } catch (error) {
@@ -119,7 +119,7 @@ export class Sender {
   }
 
   /** Takes a step with retries under the current account. Throws TurnEnded for what must not be sent. */
-  async #beforeSending<T>(step: (thread: Thread) => Promise<T>): Promise<T> {
+  async #takeStep<T>(step: (thread: Thread) => Promise<T>): Promise<T> {
     return this.#work.withRetry(async () => {
       if (!mayBeAtService(this.#turn)) await this.#throwIfUnwanted();
       try {
@@ -142,7 +142,7 @@ export class Sender {
     if (closing !== undefined) throw new TurnEnded('refused', strings.closedPlaces[closing]);
     const thread = await this.#threadUnderAccount();
     // Throws if the project may not be used here any more.
-    if (thread.project_id !== null) await findProject(this.#work, thread, this.#turn);
+    if (thread.project_id !== null) await ensureProject(this.#work, thread, this.#turn);
   }
 
   /** Has the thread and the message read again before their next use. */
@@ -158,8 +158,8 @@ export class Sender {
     this.#startedTaskId = null;
   }
 
-  /** The message as the agent is to get it: read, or what this process has read, brought up to date. */
-  async #read(thread: Thread): Promise<OutgoingMessage> {
+  /** Reads the message as the agent is to get it. What an earlier read has composed is used again while it still holds. */
+  async #readOutgoing(thread: Thread): Promise<OutgoingMessage> {
     this.#message ??= await messageOfTurn(this.#work, this.#turn);
     if (this.#message.is_partial) this.#message = await withRest(this.#work, this.#message);
     const { stopSignal } = this.#work;
@@ -171,7 +171,7 @@ export class Sender {
   async #freeze(taskId: string): Promise<OutgoingMessage> {
     let uploaded: (Pick<OutgoingMessage, 'items'> & { attachments: Attachments }) | undefined;
     for (;;) {
-      const outgoing = await this.#beforeSending((thread) => this.#read(thread));
+      const outgoing = await this.#takeStep((thread) => this.#readOutgoing(thread));
       // Composed anew, it may have other files.
       if (uploaded?.items !== outgoing.items) {
         uploaded = { items: outgoing.items, attachments: await this.#uploadFiles(outgoing) };
@@ -179,12 +179,11 @@ export class Sender {
         continue;
       }
       const { attachments } = uploaded;
-      const outcome = await this.#beforeSending(async (thread) => {
+      const outcome = await this.#takeStep(async (thread) => {
         const startedTaskId = this.#startedTaskId;
-        const agent = () => this.#work.deps.agent(thread.account_id);
+        const readLastId = () => lastMessageId(this.#work.deps.agent(thread.account_id), taskId);
         // A task started just now has no message. If the service does not answer now, the delivery asks again.
-        const last =
-          startedTaskId === null ? await lastMessageId(agent(), taskId).catch(() => undefined) : '';
+        const last = startedTaskId === null ? await readLastId().catch(() => undefined) : '';
         const hasInstructions = this.#known.channelSettings.instructions !== null;
         const frozen = { outgoing, attachments, lastMessageId: last, taskId, startedTaskId, hasInstructions };
         return recordSentContent(this.#work, thread, frozen);
@@ -205,7 +204,7 @@ export class Sender {
     if (thread.project_id !== null && thread.project_id !== projectId) throw new Interruption('send_again');
     // The message that the turn began with may have been edited or deleted since.
     if (this.#message === this.#known.message) this.#message = undefined;
-    const options = newTaskOptions(await this.#read(thread), this.#known.channelSettings.model);
+    const options = newTaskOptions(await this.#readOutgoing(thread), this.#known.channelSettings.model);
     // Retried apart from the start: a record whose answer was lost must not count as a start in doubt.
     const retrying = { about: { turn: this.#turn.id }, wake: this.#work.stopSignal };
     const record = (intent: TaskIntent) =>
@@ -251,9 +250,9 @@ export class Sender {
     await this.#recordTask(); // Before the long wait for the files.
     state?.update({ phase: 'uploading', sentence: undefined });
     const onProgress: UploadProgressListener = (files) => state?.setUploadProgress(files);
-    return this.#beforeSending(async (thread) => {
+    return this.#takeStep(async (thread) => {
       // From its first file on, the thread keeps a project: that of its channel now, which may have changed.
-      const find = () => findProject(this.#work, thread, this.#turn);
+      const find = () => ensureProject(this.#work, thread, this.#turn);
       const bind = async () => this.#work.deps.store.threads.bindProject(thread, await find());
       const projectId = thread.project_id ?? (await bind());
       const files = { items, keptNames, failing: this.#failingFiles, onProgress };

@@ -97,8 +97,9 @@ async function newTitle(store: Store, thread: Thread, turn: Turn, { outgoing, ta
   return isCorrection && !(await store.threads.hasOtherTurnSent(turn, taskId)) ? outgoing.title : undefined;
 }
 
-/** `frozen` if the message is; else throws TurnEnded, or an Interruption if a stopped run was to get it. */
-async function endUnlessFrozen(row: TurnRow, { state }: Message): Promise<FreezeOutcome> {
+/** Returns `frozen` if a statement whose answer was lost has frozen the message. Else throws TurnEnded: it was deleted. */
+async function endUnlessFrozen(row: TurnRow, { state }: Message): Promise<'frozen'> {
+  // After a stop, this throws TurnEnded or, if the stopped run was to get the message, an Interruption.
   if (state !== 'withdrawn' && isFrozen(await row.readUnlessStopped())) return 'frozen';
   throw new TurnEnded('withdrawn', null);
 }

@@ -1,6 +1,6 @@
 import { replacementRequest } from '../../render/messages/checked-sources.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { Turn } from '../../store/schema.ts';
+import type { Message, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { NewMessage } from '../../store/threads/messages.ts';
 import { isOver } from '../../store/threads/turn-phase.ts';
@@ -35,12 +35,7 @@ export function messageButtons(
     retry: (press) =>
       claimAndSend(deps, press, 'retry', async (turn, store) => {
         const messages = await store.messages.ofTurn(turn);
-        // A message that a button sent again has a `ts` of its own: people delete the one that it repeats.
-        const asFirstSaid = messages.map((message) => ({ ...message, ts: message.said_ts ?? message.ts }));
-        const deletions = await Promise.all(asFirstSaid.map((one) => store.earlyEdits.isDeleted(one)));
-        const originals = await Promise.all(asFirstSaid.map((one) => store.messages.get(one)));
-        if (deletions.includes(true) || [...messages, ...originals].some((one) => one?.state === 'withdrawn'))
-          return { late: strings.questionDeleted };
+        if (await wasAnyDeleted(store, messages)) return { late: strings.questionDeleted };
         const [message] = messages; // The turn's own is the first.
         if (message?.content == null) return 'unknown';
         return { content: message.content, said_ts: message.said_ts, resends_turn_id: turn.id };
@@ -55,6 +50,14 @@ export function messageButtons(
     go_ahead: planAnswer('go_ahead'),
     stop_here: planAnswer('stop_here'),
   };
+}
+
+/** Whether people have deleted one of these messages: of a message that a button sent again, the one that it repeats. */
+async function wasAnyDeleted(store: Store, messages: readonly Message[]): Promise<boolean> {
+  const asFirstSaid = messages.map((message) => ({ ...message, ts: message.said_ts ?? message.ts }));
+  const deletions = await Promise.all(asFirstSaid.map((one) => store.earlyEdits.isDeleted(one)));
+  const originals = await Promise.all(asFirstSaid.map((one) => store.messages.get(one)));
+  return deletions.includes(true) || [...messages, ...originals].some((one) => one?.state === 'withdrawn');
 }
 
 /**
@@ -87,11 +90,11 @@ async function claimAndSend(
   if (outcome === 'unknown') return outcome;
   const late = typeof outcome === 'string' ? undefined : outcome.late;
   // Until the turn is finished, its reply may change after the press: then it is read again.
-  const message = isOver(known) ? press.message : undefined;
+  const shown = isOver(known) ? press.message : undefined;
   // Also if somebody else was first: their process may have ended before it showed that.
   if (press.messageTs !== undefined) {
-    const shown = showButtonUse(deps, known, { ts: press.messageTs, claim }, message, late);
-    inBackground(shown, deps.log, 'could not take away a used button');
+    const showing = showButtonUse(deps, known, { ts: press.messageTs, claim }, shown, late);
+    inBackground(showing, deps.log, 'could not take away a used button');
   }
   if (outcome === 'done') {
     updatePausedNoticeSoon(deps, { ...known, ts: press.ts });

@@ -114,7 +114,7 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
   if (turn === undefined) return 'unknown';
   if (!(await mayUseControl(deps, useOnTurn(turn, press.person, 'correct')))) return 'refused';
   if (await store.earlyEdits.isDeleted(key)) return NOTHING_TO_SEND;
-  const isBusy = (await store.turns.open(turn)) !== undefined;
+  const hasOpenTurn = (await store.turns.open(turn)) !== undefined;
   const [sent] = await store.transaction((within) =>
     addCorrection(deps, within, turn, press, { is_urgent: false }),
   );
@@ -125,13 +125,14 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
     return { outcome: 'over', told: (await fateOf(deps, { ...key, ts }, strings.messageQueued)).told };
   }
   updatePausedNoticeSoon(deps, { ...turn, ts: press.ts });
-  const told = isBusy ? (await fateOf(deps, sent, strings.messageQueued)).told : strings.passingOn(1);
+  // Without an open turn, the message is sent now.
+  const told = hasOpenTurn ? (await fateOf(deps, sent, strings.messageQueued)).told : strings.passingOn(1);
   return { outcome: 'done', told };
 }
 
 const NOTHING_TO_SEND: PressAnswer = { outcome: 'over', told: strings.sendNowTooLate('withdrawn') };
 
-/** Adds a message with a sent one's newest words. Returns its key; [] if they were sent, or none are kept. */
+/** Adds a message with a sent one's newest words. Returns its key, as a list: [] if they were sent, or none are kept. */
 async function addCorrection(
   deps: RelayDeps,
   store: Store,
@@ -149,7 +150,7 @@ async function addCorrection(
     // Saved under the person who edited the message, so that erasing that person erases it too.
     content: { ...edit.content, isCorrection: true },
     edited_ts: edit.edited_ts,
-    said_ts: (await store.messages.get(key))?.said_ts ?? null,
+    said_ts: (await store.messages.get(key))?.said_ts ?? null, // Of a message that a button made: when people wrote it.
     revises_turn_id: turn.id,
     ...urgency,
   });
@@ -212,7 +213,7 @@ async function permittedMessage(deps: RelayDeps, press: MessagePress, control: s
 const LOOK_INTERVAL_MS = 500;
 const MAX_LOOKS = 600;
 
-/** The answer to a press that has sent nothing. It says what has become of the message. */
+/** The answer to a press that has sent nothing: `done`, since the person reads what has become of the message. */
 async function answerUnsent(deps: RelayDeps, key: MessageKey): Promise<PressAnswer> {
   const fate = await fateOf(deps, key);
   if (fate.state === 'on_its_way') return answerSending(deps, [key], strings.passingOn(1));
@@ -234,7 +235,7 @@ function answerSending(deps: RelayDeps, keys: readonly MessageKey[], told: strin
   return { outcome: 'done', told, later };
 }
 
-/** The note that says what became of messages. One that waits may be sent in place of the run's answer. */
+/** The note that says what became of messages. If they wait, its button names the first: a press sends all of its writer's. */
 function noteOf({ state, told }: KnownFate, [first]: readonly MessageKey[]): RenderedMessage {
   if (state !== 'waiting' || first === undefined) return { text: told, blocks: [] };
   return noteWithButtons(told, ['send_instead'], first.ts);

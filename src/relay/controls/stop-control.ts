@@ -56,7 +56,7 @@ export class StopControl {
     this.#poller.pollNow();
   }
 
-  /** Sends no more; other processes send what is still open. */
+  /** Ends this control, as the process ends: other processes send the stops that are still open. */
   async stop(): Promise<void> {
     await this.#poller.stop();
     await Promise.all(this.#pendingCalls.values());
@@ -71,7 +71,7 @@ export class StopControl {
     return (await this.stopAndSend(request)).outcome;
   }
 
-  /** Stops a turn like `requestStop`; also returns what was sent instead. */
+  /** Stops a turn like `requestStop`; also returns the messages that are sent to the agent instead. */
   async stopAndSend(request: StopRequest): Promise<{ outcome: ControlOutcome; sent: readonly MessageKey[] }> {
     const { store } = this.#deps;
     const { person, control = 'stop' } = request;
@@ -88,7 +88,7 @@ export class StopControl {
     const recorded = await recording.catch(valueIf(undefined, isTakenOver));
     if (recorded === undefined) return notStopped('over');
     const { kind, turn, sent } = recorded;
-    // It was asked to stop before; forcing it is too soon, or done. What `sent` names goes next all the same.
+    // The turn was asked to stop before; forcing it is too soon, or done. What `sent` names goes next all the same.
     if (kind === 'already_asked') return { outcome: 'stopping', sent };
     this.#deps.log.info({ turn: turn.id, person, kind, control, isBackground }, 'stop requested');
     if (!isBackground) this.#onStopRequested(turn);

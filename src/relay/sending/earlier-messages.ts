@@ -42,8 +42,8 @@ export async function readEarlierMessages(
   const botUserId = work.workspace.bot.userId;
   const ts = await originalTs(work.deps, message);
   const { messages: stored } = work.deps.store;
-  const known = await knownAtBeginning(stored, thread, { ...message, ts });
-  const isBeginning = known !== undefined;
+  const knownTs = await knownAtBeginning(stored, thread, { ...message, ts });
+  const isBeginning = knownTs !== undefined;
   // A resent message quotes no unsent ones: the thread's next message does.
   const unsent = message.resends_turn_id === null ? await stored.unsentBefore(message) : [];
   const unsentTs = unsent.map((one) => one.ts);
@@ -53,7 +53,7 @@ export async function readEarlierMessages(
     const parsed = parseMessage(read);
     const { mentionsBot, isEmptyAfterMention } = readMentions(parsed, botUserId);
     const isBareMention = mentionsBot && isEmptyAfterMention && parsed.files.length === 0;
-    const isNew = known?.includes(read.ts) !== true && read.subtype !== 'tombstone';
+    const isNew = knownTs?.includes(read.ts) !== true && read.subtype !== 'tombstone';
     return isNew && read.user !== botUserId && !isBareMention;
   };
   const isUnsent = (read: ThreadMessage) => {
@@ -62,11 +62,11 @@ export async function readEarlierMessages(
     if (isBotId(person)) return true; // Only people address somebody else.
     return addresseeOf({ ...message, ts: read.ts, person }, parseMessage(read), botUserId) !== 'others';
   };
-  const hadQuestion = known !== undefined && known.length > 0;
-  // After a question about one message, what follows the first mention is chosen as for any later message.
-  const isSince = (read: ThreadMessage) => hadQuestion && compareTs(read.ts, thread.adopted_ts) > 0;
+  // After questions about single messages, what follows the first mention is chosen as for any later message.
+  const hadQuestions = knownTs !== undefined && knownTs.length > 0;
+  const isLater = (read: ThreadMessage) => hadQuestions && compareTs(read.ts, thread.adopted_ts) > 0;
   const isWanted = (read: ThreadMessage) =>
-    isBeginning && !isSince(read) ? isOfBeginning(read) : isUnsent(read);
+    isBeginning && !isLater(read) ? isOfBeginning(read) : isUnsent(read);
   const read = await readNewest(work, message, { oldest, before: ts, isWanted }).catch((err: unknown) => {
     if (!isPermanentRefusal(err)) throw err;
     work.deps.log.warn({ channel: thread.channel, ts, err }, 'a question goes without what was said before');
@@ -92,16 +92,16 @@ function withRoot(
 }
 
 /**
- * For the first message that takes along how a thread of people began: which earlier messages the agent has.
- * Undefined for any other. Only questions about one message were sent before: each took along that message.
+ * For the first message that takes along how a thread of people began: the `ts` of earlier messages that the agent has,
+ * because each was sent with a question about it alone. Undefined for any other message.
  */
 async function knownAtBeginning(stored: Store['messages'], thread: Thread, message: Message) {
-  // The message that first addressed the agent. If that began the thread, nothing came before it.
-  const { adopted_ts } = thread;
+  const { adopted_ts } = thread; // Of the message that first addressed the agent.
+  // If that message began the thread, nothing came before it.
   if (adopted_ts === thread.thread_ts) return undefined;
-  // That one is, however late or often it is sent. Another is while only questions about messages were sent.
+  // It takes the beginning along whenever it is sent; any other only after nothing but questions about single messages.
   const abouts = message.ts === adopted_ts ? [] : await stored.aboutsOfSent(message);
-  return abouts.includes(null) ? undefined : abouts; // null: a message that is about no other one.
+  return abouts.includes(null) ? undefined : abouts; // null: a message that is about no single one.
 }
 
 /** Most files from before the first message that go along with it. */
@@ -126,16 +126,13 @@ async function readNewest(
  * When a message was first written: one that is resent or asked again stands for the message that it repeats.
  * A correction stands for itself, because the service has the message that it corrects.
  */
-async function originalTs({ store }: RelayDeps, message: Message): Promise<string> {
-  let current = message;
-  for (;;) {
-    const repeatedTurn = current.resends_turn_id ?? current.revises_turn_id;
-    const turn = repeatedTurn === null ? undefined : await store.turns.get(message.workspace, repeatedTurn);
-    if (turn === undefined || (current.resends_turn_id === null && isAtService(turn))) return current.ts;
-    const earlier = await store.messages.get(messageKeyOf(turn));
-    if (earlier === undefined) return turn.message_ts;
-    current = earlier;
-  }
+async function originalTs(deps: RelayDeps, message: Message): Promise<string> {
+  const { turns, messages } = deps.store;
+  const repeatedTurn = message.resends_turn_id ?? message.revises_turn_id;
+  const turn = repeatedTurn === null ? undefined : await turns.get(message.workspace, repeatedTurn);
+  if (turn === undefined || (message.resends_turn_id === null && isAtService(turn))) return message.ts;
+  const earlier = await messages.get(messageKeyOf(turn));
+  return earlier === undefined ? turn.message_ts : originalTs(deps, earlier);
 }
 
 /**

@@ -208,8 +208,7 @@ export class PassingOn {
     // While the service takes no message, the step ends instead of trying again: the message waits.
     const retry: SendingTurn['withRetry'] = (step) =>
       withRetry(this.#work, () => step().catch(rethrowAsNotAccepting), retrying);
-    const row = new TurnRow(this.#work, turn);
-    return { deps, workspace, lease, row, stopSignal, withRetry: retry };
+    return { deps, workspace, lease, row: new TurnRow(this.#work, turn), stopSignal, withRetry: retry };
   }
 }
 

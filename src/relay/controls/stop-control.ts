@@ -190,17 +190,14 @@ async function cancelAtService(
   { force, signal }: { force: boolean; signal: AbortSignal | undefined },
 ): Promise<void> {
   const cancelTask = () => agent.cancelTask(taskId, { force, signal });
-  if (replyId === null) {
+  const cancelIfLast = async () => {
     if (await isLastMessage(agent, taskId, messageId, signal)) await cancelTask();
-    return;
-  }
+  };
+  if (replyId === null) return cancelIfLast();
   const reply = await agent.getMessage(taskId, replyId, { signal });
-  if (isReplySettled(reply)) {
-    // The task may work on in the background.
-    if (isTaskSettled((await agent.getTask(taskId, { signal })).status)) return;
-    if (await isLastMessage(agent, taskId, messageId, signal)) await cancelTask();
-    return;
-  }
+  // The task of a settled reply may work on in the background.
+  const isTaskAtWork = async () => !isTaskSettled((await agent.getTask(taskId, { signal })).status);
+  if (isReplySettled(reply)) return (await isTaskAtWork()) ? cancelIfLast() : undefined;
   if (force) await cancelTask();
   // A reply that is being cancelled has got the stop already, in a call whose answer was lost.
   else if (reply.status !== 'cancelling') await agent.cancelMessage(taskId, replyId, { signal });

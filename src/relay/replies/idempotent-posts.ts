@@ -47,10 +47,7 @@ export class IdempotentPosts {
   #isLoaded: boolean;
   readonly #firstIntent: FirstReplyIntent | undefined;
 
-  /**
-   * `first`: given for a turn that begins in this process. So far only the intent of its first post is
-   * recorded, so that there is nothing to load.
-   */
+  /** `first`: of a turn that begins in this process. Only the intent of its first post is recorded: nothing must be loaded. */
   constructor(work: ThreadWork, turn: TurnLocation, first?: FirstReply) {
     this.#work = work;
     this.#turn = turn;

@@ -121,8 +121,7 @@ export async function resolveResult(
     const thread = turn && (await deps.store.threads.get(turn));
     const taskId = thread && taskIdOf(turn, thread);
     if (!taskId) return { kind: 'expired' };
-    const agent = deps.agent(thread.account_id);
-    const url = await freshLink(agent, taskId, target.resultId, signal);
+    const url = await freshLink(deps.agent(thread.account_id), taskId, target.resultId, signal);
     if (!url) return { kind: 'expired' };
     return { kind: 'found', url: new URL(url).href, isOwnService: thread.account_id !== SETTINGS_ACCOUNT };
   } catch (error) {

@@ -79,15 +79,9 @@ async function reviewRenderer(
   const sentence = (text: string) => () => ({ messages: [plainMessage(text)] });
   if (hasFailed(review)) return sentence(strings.reviewFailed(errorMessage ?? ''));
   if (messageId === null) return sentence(strings.reviewUnreadable);
-  const read = () =>
-    undefinedIfNotFound(async () =>
-      toReadReply(await agent.getMessage(taskId, messageId, { signal: lease.signal })),
-    );
-  const sizeOf = (reply: ReadReply | undefined) => ({
-    bytes: reply === undefined ? 0 : keptSizeOf(reply).bytes,
-    isSettled: true,
-  });
-  const message = await memory.read('reply', read, sizeOf, { lease });
+  const get = async () => toReadReply(await agent.getMessage(taskId, messageId, { signal: lease.signal }));
+  const sizeOf = (reply?: ReadReply) => ({ bytes: reply ? keptSizeOf(reply).bytes : 0, isSettled: true });
+  const message = await memory.read('reply', () => undefinedIfNotFound(get), sizeOf, { lease });
   if (message === undefined && status === 'completed') return sentence(strings.reviewUnreadable);
   if (message === undefined || UNFINISHED_STATUSES.includes(message.status)) return undefined;
   const text = answerText(message.blocks);

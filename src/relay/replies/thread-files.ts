@@ -82,10 +82,9 @@ export class ThreadFiles {
       for (const one of absent) await this.#stage(one);
       await this.#shareStaged(absent);
     };
-    const noMessage = () => undefined;
     try {
       // A file has no simpler form: `#sendForm` only refuses it once Slack has failed at it too often.
-      await this.#sendForm(part, [asRendered], noMessage, shareUnlessThere);
+      await this.#sendForm(part, [asRendered], () => undefined, shareUnlessThere);
     } catch (err) {
       if (!isPermanentRefusal(err) && !(err instanceof PayloadRefusedError)) throw err;
       this.#work.deps.log.error({ err, turn: this.#turn.id, part }, 'a text cannot be attached as a file');

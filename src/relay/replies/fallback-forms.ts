@@ -50,11 +50,10 @@ interface FormWork {
 
 /**
  * Makes the function that sends a part of a turn in the first of `forms` that Slack takes. The function calls
- * `send` with one form after the other until `send` throws no PayloadRefusedError; if all are refused, it throws
- * the last of these errors. `rendered` gives the message before it takes a form: of an edit, what `send` rendered
- * last, which is undefined before the first call, and if `send` renders nothing. Blocks that only the refused form
- * had are left out in the workspace for some hours. `onPicturesRefused` is called if a message is accepted without
- * its pictures.
+ * `send` with one form after the other until it throws no PayloadRefusedError; if all are refused, throws the last
+ * of these errors. `rendered` gives the message before it takes a form: of an edit, what `send` rendered last, or
+ * undefined before the first call, and if nothing is rendered. Blocks that only the refused form had are left out in
+ * the workspace for some hours. `onPicturesRefused` is called if a message is accepted without its pictures.
  */
 export function formSender(work: FormWork, turn: { id: string }, onPicturesRefused?: () => void) {
   const { deps, workspace } = work;

@@ -47,7 +47,7 @@ export class IdempotentPosts {
   #isLoaded: boolean;
   readonly #firstIntent: FirstReplyIntent | undefined;
 
-  /** `first`: of a turn that begins in this process. Only the intent of its first post is recorded: nothing must be loaded. */
+  /** `first`: of a turn that begins in this process. Only the intent of its first post is recorded yet: no post is to be loaded. */
   constructor(work: ThreadWork, turn: TurnLocation, first?: FirstReply) {
     this.#work = work;
     this.#turn = turn;

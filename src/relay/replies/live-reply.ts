@@ -287,9 +287,8 @@ export class LiveReply {
   }
 
   /**
-   * Edits a message to its latest state, once the edit may be sent: `renderState` renders the whole reply into
-   * `#state`, where `ReplyMessages.edit` finds the message, and the answer of that moment. An edit of the text reads
-   * the reply before. `left_out`: no permit came.
+   * Edits a message to its latest state. Once the edit may be sent, an edit of the text reads the reply; then all is
+   * rendered into `#state`, where `ReplyMessages.edit` finds the message and its answer. `left_out`: no permit came.
    */
   async #edit(part: string, how: Pick<PartEdit, 'maxWaitMs' | 'permit'> = {}): Promise<EditOutcome> {
     // The status is edited beside the text, and leaves to it what is rendered, read and unseen.

@@ -14,7 +14,6 @@ const DRAFT_PREFIX = 'draft:';
 /** Shows the progress and the Stop button while the text stands apart: the first message of the reply. */
 export const STATUS_PART = `${DRAFT_PREFIX}status`;
 
-/** A message as the reply should show it now. */
 export interface PlannedMessage {
   part: string;
   message: RenderedMessage;

@@ -5,6 +5,7 @@ import { messageKeyOf } from '../../store/threads/turns.ts';
 import type { PassOnListener } from '../controls/messages-during-a-run.ts';
 import { buttonUse } from '../controls/used-button-note.ts';
 import { markWaiting } from '../controls/waiting-reactions.ts';
+import { stopRequesterName } from '../reading/display-names.ts';
 import { findReply, type ReplyReader, type SettledReply } from '../replies/reply-reader.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
@@ -42,7 +43,7 @@ export async function followReply(
   try {
     const reader = await findAndMakeReader(context, replyId);
     const settled = await context.withRetry(() => reader.readToEnd());
-    // The reader may have found that another reply than the one that the service had named is the message's.
+    // The service may have named another reply than the one that the reader found to be the message's.
     if (context.turn.assistant_message_id !== reader.replyId)
       await context.row.record({ assistant_message_id: reader.replyId });
     if (!settled.isReplySettled)
@@ -154,7 +155,7 @@ async function finalOutcome(
   // By now the reply may tell why its task failed.
   const reply = hasTaskFailed ? await context.withRetry(() => reader.read()) : settledReply;
   const isCancelled = taskState === 'cancelled' || outcomeOfReply(reply) === 'cancelled';
-  const stoppedBy = isCancelled ? await context.stopRequester() : '';
+  const stoppedBy = isCancelled ? await stopRequesterName(context.deps, context.turn) : '';
   // A task that no person stopped leaves a complete reply completed.
   const wasStoppedAfterReply = taskState === 'cancelled' && stoppedBy !== '';
   const replyOutcome = outcomeOfReply(reply, wasStoppedAfterReply);

@@ -45,7 +45,7 @@ export class TurnContext implements ThreadWork {
   /** The task that the message was sent to: it stays the same. */
   #task: { account_id: string; taskId: string } | undefined;
   #passingOn: PassingOn | undefined;
-  /** The name of the run's wait for a person, as recorded; undefined: it has none, or its plan waits, which is settled. */
+  /** The name of the run's wait for a person, as recorded; undefined without one, and while a settled plan waits. */
   #waitName: string | undefined;
 
   constructor({ deps, workspace, lease }: ThreadWork, turn: Turn, begun: BegunWork | undefined, job: Job) {
@@ -72,12 +72,7 @@ export class TurnContext implements ThreadWork {
     if (this.stopSignal.aborted) return;
     this.#stopController.abort(new TurnEnded('cancelled', null));
     const showStopping = (name: string) => this.state.onStopRequested(name);
-    this.stopRequester().then(showStopping, () => showStopping(''));
-  }
-
-  /** The name of the person who asked to stop the turn; '' if nobody did, or the name is unknown. */
-  async stopRequester(): Promise<string> {
-    return stopRequesterName(this.deps, this.turn);
+    stopRequesterName(this.deps, this.turn).then(showStopping, () => showStopping(''));
   }
 
   /** Runs a step until it succeeds or fails for good; the thread shows what it waits for. */

@@ -15,6 +15,7 @@ import { isAtService } from '../../store/threads/turn-phase.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
 import { AccountGone } from '../installations/service-accounts.ts';
+import { stopRequesterName } from '../reading/display-names.ts';
 import { asRendered, textOnly } from '../replies/fallback-forms.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { postResults } from '../replies/result-posts.ts';
@@ -58,7 +59,7 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   const { deps, turn, reply, state } = context;
   const { task_id } = await context.thread();
   const end = outcomeOfError(error, { task: task_id !== null, message: isAtService(turn) });
-  if (end.outcome === 'cancelled') end.sentence = strings.stopped(await context.stopRequester());
+  if (end.outcome === 'cancelled') end.sentence = strings.stopped(await stopRequesterName(deps, turn));
   if (end.outcome === 'refused' || end.outcome === 'abandoned')
     deps.log.error({ err: error, turn: turn.id }, 'an error ended the turn');
   await cancelRunInDoubt(context, (step) => context.withRetry(step));

@@ -40,7 +40,7 @@ export class TurnRunner {
     this.#running.get(turn.id)?.requestStop();
   }
 
-  /** Has the turn that this process runs in a thread look for a message to pass on. Returns whether one looks. */
+  /** Has the turn that this process runs in a thread look for a message to pass on. Returns whether it looks. */
   passOn(thread: ThreadKey, when: PassOnTime): boolean {
     const name = threadKeyText(thread);
     const context = [...this.#running.values()].find(({ turn }) => threadKeyText(turn) === name);
@@ -115,7 +115,7 @@ export class TurnRunner {
   }
 }
 
-/** Has a thread read back from the oldest reply on whose event overtook the first mention; what waits is held meanwhile. */
+/** Has a thread read back from its oldest reply whose event overtook the first mention. Meanwhile, what waits is held. */
 async function requestOrphanReplies({ deps }: ThreadWork, thread: ThreadWithWork): Promise<void> {
   const { orphanReplies, backfills } = deps.store;
   const [oldest] = thread.has_orphan_replies ? await orphanReplies.after(thread, thread.adopted_ts) : [];

@@ -241,10 +241,9 @@ export class IdempotentPosts {
 
   /** Records the intent of a call that leaves now, unless the intent that began the turn still counts. */
   async #intend(part: string, key: string, isStream: boolean): Promise<void> {
-    const firstIntent = part === replyPart(0) ? this.#firstIntent : undefined;
-    const isRecorded = await firstIntent?.use();
+    const isRecorded = part === replyPart(0) && (await this.#firstIntent?.use()) === true;
     const record = () => this.#work.deps.store.posts.intend(this.#turn, part, key, isStream);
-    this.#posts.set(part, isRecorded === true ? intendedPost(this.#turn, part, key) : await record());
+    this.#posts.set(part, isRecorded ? intendedPost(this.#turn, part, key) : await record());
   }
 
   /** Withdraws the intent to post the first reply, if no call used it. */

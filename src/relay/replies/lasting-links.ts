@@ -70,13 +70,12 @@ export type ResultLinkDestination =
 const TIMEOUT_MS = 10_000;
 /** How long a destination is remembered (ms); the service's links last longer. */
 const CACHE_MS = 3_000;
+const CACHE_SIZE = 1_000;
 /** Most lookups at once, and most requests that wait for them, of one workspace and of all. */
 const MAX_WORKSPACE_LOOKUPS = 4;
 const MAX_LOOKUPS = 32;
 const MAX_WORKSPACE_REQUESTS = 100;
 const MAX_REQUESTS = 200;
-
-const CACHE_SIZE = 1_000;
 
 /** Makes the function that says where a link leads: one lookup for all who ask at once, and few at a time. */
 export function linkFinder(

@@ -159,8 +159,7 @@ export class ReplyMessages {
       // `unchanged`: the message needs an edit, unless it shows all that is to be shown now.
       if (latest?.message !== undefined && this.isUpToDate({ part, message: latest.message })) return 'done';
     }
-    // A stream can be edited once it is stopped. Slack takes its stop for the end of the work, unless the
-    // status says that the reply goes on.
+    // A stream can be edited once it is stopped, which Slack takes for the end of the work, unless the status says otherwise.
     const session_status = this.#state.isApart && this.#sessions?.isAvailable ? 'processing' : undefined;
     const mayBeEdited = (await streams?.stop(part, { ...wait, session_status })) ?? true;
     if (!mayBeEdited) return 'left_out'; // No permit to stop it came in time.

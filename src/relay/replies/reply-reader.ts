@@ -246,8 +246,7 @@ async function lookForReply(message: AnsweredMessage): Promise<Look> {
   const replyId = (own.find(({ hasFailed }) => !hasFailed) ?? own.at(-1))?.id;
   // A service that names the message in the latest other reply does so in ours, too. A reply without a name is
   // then only a guess: ours may still come.
-  const [latestOther] = others;
-  const isCertain = replyId !== undefined && !(await namesItsMessage(message, latestOther));
+  const isCertain = replyId !== undefined && !(await namesItsMessage(message, others[0]));
   return { replyId, isCertain, isAtRest: isAtRest(message, status), hasNewerMessage };
 }
 

@@ -60,8 +60,7 @@ export async function followReply(
 /** A listener that shows in the reply which messages its run gets; adds their writers' names to `writers`. */
 function passOnListener(context: TurnContext, writers: Set<string>, showAskers: () => void): PassOnListener {
   const { deps, state } = context;
-  // The message may come from a button that answers the reply's plan. Whether it was passed on or waits
-  // again, the reply then says who pressed the button.
+  // A message may come from a button that answers the plan: the reply then says who pressed it, passed on or not.
   const showPlanAnswerSoon = () =>
     inBackground(showPlanAnswer(context), deps.log, 'could not show who answered a plan');
   return {

@@ -193,7 +193,6 @@ export function outcomeOfError(
 function failureSentence(error: AgentError, atService: StateAtService): string {
   if (error instanceof AgentNotFoundError && atService.task) return strings.taskNotFound;
   if (isForbidden(error) && atService.task) return strings.taskForbidden;
-  // The service has created something, and its answer that names it cannot be read.
   if (error.unreadCreation !== undefined) return strings.serviceUnreadable;
   // Of the call that sends the message, nobody knows whether the task has got it.
   const isSendUnknown =

@@ -135,7 +135,7 @@ export type TurnPhase = Words['turn_phase'][number];
 
 export type AccountRow = Selectable<Tables['accounts']>;
 export type AuditRow = Selectable<Tables['audit_events']>;
-export type EarlyEditRow = Selectable<Tables['early_edits']>;
+export type PendingEditRow = Selectable<Tables['pending_edits']>;
 export type FeedbackRow = Selectable<Tables['feedback']>;
 export type InstallationRow = Selectable<Tables['installations']>;
 /** A job as its run knows it: when it is due, and whose it is until when, only statements compare. */

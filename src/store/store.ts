@@ -15,7 +15,7 @@ import { Backfills } from './slack/backfills.ts';
 import { SocketLeases } from './slack/socket-leases.ts';
 import { TaskStarts } from './tasks/task-starts.ts';
 import { TaskDeletions, TaskRecords } from './tasks/tasks.ts';
-import { EarlyEdits, InboxWriter, OrphanReplyIds } from './threads/inbox.ts';
+import { InboxWriter, OrphanReplyIds, PendingEdits } from './threads/inbox.ts';
 import { Messages } from './threads/messages.ts';
 import { PersonWaits } from './threads/person-waits.ts';
 import { Posts } from './threads/posts.ts';
@@ -45,7 +45,7 @@ export class Store extends Queries {
   readonly jobs = new Jobs(this.db);
   readonly keptFiles = new KeptFiles(this.db);
   readonly messages = new Messages(this.db);
-  readonly earlyEdits = new EarlyEdits(this.db);
+  readonly pendingEdits = new PendingEdits(this.db);
   readonly personErasure = new PersonErasure(this.db);
   readonly workspaceErasure = new WorkspaceErasure(this.db);
   readonly personWaits = new PersonWaits(this.db);

@@ -76,7 +76,7 @@ export async function refuseMessage(
     if (!(await store.messages.refuse(message, state))) return false;
     // The button that made the message may be pressed again.
     await store.turns.releaseButton(message);
-    await store.earlyEdits.release(message);
+    await store.pendingEdits.release(message);
     await giveUpThread(store, workspace, message);
     await store.audit.addRefusal({ workspace: workspace.id, user_id, channel, thread_ts, details });
     return true;

@@ -55,7 +55,7 @@ export function messageButtons(
 /** Whether people have deleted one of these messages: of a message that a button sent again, the one that it repeats. */
 async function wasAnyDeleted(store: Store, messages: readonly Message[]): Promise<boolean> {
   const asFirstSaid = messages.map((message) => ({ ...message, ts: message.said_ts ?? message.ts }));
-  const deletions = await Promise.all(asFirstSaid.map((one) => store.earlyEdits.isDeleted(one)));
+  const deletions = await Promise.all(asFirstSaid.map((one) => store.pendingEdits.isDeleted(one)));
   const originals = await Promise.all(asFirstSaid.map((one) => store.messages.get(one)));
   return deletions.includes(true) || [...messages, ...originals].some((one) => one?.state === 'withdrawn');
 }

@@ -113,7 +113,7 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
   const turn = await store.turns.ofMessage(key);
   if (turn === undefined) return 'unknown';
   if (!(await mayUseControl(deps, useOnTurn(turn, press.person, 'correct')))) return 'refused';
-  if (await store.earlyEdits.isDeleted(key)) return NOTHING_TO_SEND;
+  if (await store.pendingEdits.isDeleted(key)) return NOTHING_TO_SEND;
   const hasOpenTurn = (await store.turns.open(turn)) !== undefined;
   const [sent] = await store.transaction((within) =>
     addCorrection(deps, within, turn, press, { is_urgent: false }),
@@ -121,7 +121,7 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
   // Another press has sent these words, or they are no longer kept.
   if (sent === undefined) {
     // If no message has sent them, none has the ts of the press either: the fate of that key is `unknown`.
-    const ts = (await store.earlyEdits.get(key))?.sent_as_ts ?? press.ts;
+    const ts = (await store.pendingEdits.get(key))?.sent_as_ts ?? press.ts;
     return { outcome: 'over', told: (await fateOf(deps, { ...key, ts }, strings.messageQueued)).told };
   }
   updatePausedNoticeSoon(deps, { ...turn, ts: press.ts });
@@ -144,7 +144,7 @@ async function addCorrection(
   const key = { workspace, channel, ts: messageTs };
   // A deletion, which withdraws what waits, comes before this or finds what this adds.
   await store.threads.lock(turn);
-  const edit = await store.earlyEdits.claim(key, ts);
+  const edit = await store.pendingEdits.claim(key, ts);
   if (edit?.content == null) return [];
   await addPressedMessage(deps, store, turn, press, {
     // Saved under the person who edited the message, so that erasing that person erases it too.
@@ -169,7 +169,7 @@ export async function sendInstead(
   const { store } = deps;
   const message = await permittedMessage(deps, press, 'send_instead');
   if (typeof message === 'string') return message;
-  if (await store.earlyEdits.isDeleted(message)) return NOTHING_TO_SEND;
+  if (await store.pendingEdits.isDeleted(message)) return NOTHING_TO_SEND;
   // What waits behind a stop goes on, as with the button below its notice.
   const pausedBy = await store.pausedThreads.pausedBy(message);
   const resumed = pausedBy && (await sendPaused({ ...press, turnId: pausedBy, messageTs: undefined }));
@@ -189,13 +189,13 @@ export async function sendInstead(
   const sent = sentWithStop.length > 0 ? sentWithStop : await store.transaction(sendNewest);
   if (sent.length > 0) return answerSending(deps, sent, strings.sendingInstead);
   // Its words were sent before, perhaps as a new message, or it was deleted.
-  const ts = (await store.earlyEdits.get(message))?.sent_as_ts ?? message.ts;
+  const ts = (await store.pendingEdits.get(message))?.sent_as_ts ?? message.ts;
   return answerUnsent(deps, { ...message, ts });
 }
 
 /** The turn whose message was edited after it was sent; undefined for any other message. */
-async function revisedTurnOf({ earlyEdits, turns }: Store, message: Message): Promise<Turn | undefined> {
-  const isEdited = message.state !== 'waiting' && (await earlyEdits.get(message)) !== undefined;
+async function revisedTurnOf({ pendingEdits, turns }: Store, message: Message): Promise<Turn | undefined> {
+  const isEdited = message.state !== 'waiting' && (await pendingEdits.get(message)) !== undefined;
   return isEdited ? turns.ofMessage(message) : undefined;
 }
 

@@ -36,7 +36,7 @@ export async function acceptEdit(
   const { message, editedTs, before } = edit;
   const { workspace, channel, thread_ts, ts } = message;
   const key = { workspace, channel, ts };
-  const early = { is_deletion: false, content: message.content, edited_ts: editedTs };
+  const toKeep = { is_deletion: false, content: message.content, edited_ts: editedTs };
   const addressee = addresseeOf(message, parseMessage(message.content), bot.userId);
   // A mention's copy does not say what was there before the edit; the other copy does.
   const addsMention =
@@ -56,7 +56,7 @@ export async function acceptEdit(
       await store.messages.remove(key);
       // Of what people say to each other, only the ids are kept: the message may still arrive as it was.
       const isForUs = state === 'waiting';
-      await store.earlyEdits.record(key, isForUs ? early : { ...early, content: null }, message.person);
+      await store.pendingEdits.record(key, isForUs ? toKeep : { ...toKeep, content: null }, message.person);
       if (addsMention) return undefined;
       return isForUs ? { kind: 'ignored', why: 'its message is yet to come' } : setAside(store, message);
     }
@@ -112,13 +112,13 @@ async function mergeWhileWaiting(
 
 /** Keeps what a version adds to a message that was sent, for the button that sends the correction. */
 async function offerCorrection(
-  { earlyEdits }: Pick<Store, 'earlyEdits'>,
+  { pendingEdits }: Pick<Store, 'pendingEdits'>,
   known: Message,
   { message, editedTs: edited_ts, before }: ChangedMessage,
 ): Promise<InboxOutcome> {
   if (known.state === 'unsent' || known.state === 'withdrawn' || known.state === 'refused')
     return { kind: 'ignored', why: `an edit of a message that is ${known.state}` };
-  const kept = await earlyEdits.get(known);
+  const kept = await pendingEdits.get(known);
   // An edit may arrive after the deletion.
   if (kept?.is_deletion === true) return { kind: 'known' };
   const version = { content: message.content, edited_ts };
@@ -137,7 +137,7 @@ async function offerCorrection(
   const sentFileIds = filesOf(sent ?? {}).map(({ id }) => id);
   const content = withoutFiles(merged.content, sentFileIds);
   const correction = { is_deletion: false, content, edited_ts: merged.edited_ts };
-  await earlyEdits.record(known, correction, message.person);
+  await pendingEdits.record(known, correction, message.person);
   // The note on an edit just before sends this one.
   const isOffered = kept?.content != null && kept.sent_as_ts === null && kept.edited_ts !== null;
   const isNoteSeen = isOffered && Number(edited_ts) - Number(kept.edited_ts) < NOTE_SEEN_S;
@@ -163,7 +163,7 @@ export async function acceptDeletion(
     const known = await store.messages.get(key);
     if (known === undefined || known.state === 'unsent') {
       await store.messages.remove(key);
-      if (!isClosed) await store.earlyEdits.record(key, deletion);
+      if (!isClosed) await store.pendingEdits.record(key, deletion);
       return { kind: 'ignored', why: 'a deletion of a message that we do not have' };
     }
     // In Slack, its reactions are gone with it.
@@ -172,7 +172,7 @@ export async function acceptDeletion(
     if (await store.messages.withdraw(key)) return { kind: 'withdrawn' };
     if (known.state === 'withdrawn' || known.state === 'refused') return { kind: 'known' };
     // No edit of it is sent. It is applied if the service rejects the message, which may be frozen since it was read.
-    await store.earlyEdits.record(key, deletion);
+    await store.pendingEdits.record(key, deletion);
     return { kind: 'too_late', change: 'deletion' };
   });
 }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
 import type { JobClaim } from '../../store/jobs/jobs.ts';
 import { type ThreadKey, threadKeyText } from '../../store/schema.ts';
-import type { EarlyEdit, InboxDecision } from '../../store/threads/inbox.ts';
+import type { InboxDecision, PendingEdit } from '../../store/threads/inbox.ts';
 import { certainClosingAt, type PlaceDeps } from '../access/access-policy.ts';
 import { addresseeOf, listenTo } from '../reading/listening.ts';
 import { parseMessage } from '../reading/message-parser.ts';
@@ -129,12 +129,12 @@ export class Inbox {
     const { workspace, channel, thread_ts, ts } = message;
     const thread: ThreadKey = { workspace, channel, thread_ts };
     const asSaid = { content: message.content, edited_ts: editedTs ?? message.editedTs ?? null };
-    let earlyEdit: EarlyEdit | undefined;
+    let pendingEdit: PendingEdit | undefined;
     const { channels, directMessages, groupMessages } = this.#deps.settings.answers;
     // Where the operator limits nothing, the statement that writes sees whether people do.
     let isPlaceChecked = channels !== undefined || !directMessages || !groupMessages;
     for (;;) {
-      const { content, edited_ts } = withEarlyEdit(asSaid, earlyEdit);
+      const { content, edited_ts } = withPendingEdit(asSaid, pendingEdit);
       const parsed = parseMessage(content);
       const isMention = content.text === message.content.text && message.isMention === true;
       const addressee = addresseeOf({ ...message, isMention }, parsed, bot.userId);
@@ -150,7 +150,7 @@ export class Inbox {
       };
       const how = { isAddressed, isPhrase: stop === 'phrase' };
       const stopped = async () =>
-        mayStop ? acceptStop(this.#deps, { ...message, content }, how, earlyEdit) : undefined;
+        mayStop ? acceptStop(this.#deps, { ...message, content }, how, pendingEdit) : undefined;
       // A stop works everywhere.
       const [first, second] = mayStop && state !== null ? [stopped, notHere] : [notHere, stopped];
       const outcome = (await first()) ?? (await second());
@@ -166,7 +166,7 @@ export class Inbox {
         is_addressed: isAddressed,
         is_partial: content === message.content && isPartial(message),
         client_msg_id: message.clientId ?? null,
-        appliedEdit: earlyEdit,
+        appliedEdit: pendingEdit,
         is_place_checked: isPlaceChecked,
       };
       const write = (claim: JobClaim | undefined) => store.inbox.write({ ...arrived, claim });
@@ -176,8 +176,8 @@ export class Inbox {
           isPlaceChecked = true;
           continue;
         case 'changed':
-          earlyEdit = await store.earlyEdits.get({ workspace, channel, ts });
-          if (earlyEdit !== undefined && lacksEdit(asSaid, earlyEdit))
+          pendingEdit = await store.pendingEdits.get({ workspace, channel, ts });
+          if (pendingEdit !== undefined && lacksEdit(asSaid, pendingEdit))
             return store.transaction((trx) => setAside(trx, message));
           continue;
         case 'known':
@@ -207,13 +207,13 @@ export class Inbox {
   }
 }
 
-function withEarlyEdit(said: MessageVersion, edit: EarlyEdit | undefined): MessageVersion {
+function withPendingEdit(said: MessageVersion, edit: PendingEdit | undefined): MessageVersion {
   if (edit?.content == null) return said;
   return mergedVersions(said, { content: edit.content, edited_ts: edit.edited_ts });
 }
 
 /** Whether a message is older than an edit of which no words were kept. What is read back from Slack has that edit. */
-function lacksEdit({ edited_ts }: MessageVersion, { is_deletion, content, edited_ts: edit }: EarlyEdit) {
+function lacksEdit({ edited_ts }: MessageVersion, { is_deletion, content, edited_ts: edit }: PendingEdit) {
   if (is_deletion || content !== null) return false;
   return edited_ts === null || isLaterEdit(edit, edited_ts);
 }

@@ -1,5 +1,5 @@
 import type { Store } from '../../store/store.ts';
-import type { EarlyEdit } from '../../store/threads/inbox.ts';
+import type { PendingEdit } from '../../store/threads/inbox.ts';
 import { blocksOf, type ParsedMessage } from '../reading/message-parser.ts';
 import type { ParsedInline } from '../reading/parsed-blocks.ts';
 import type { StopOutcome } from '../runtime/control-request.ts';
@@ -70,19 +70,19 @@ export async function acceptStop(
   }: { store: Store; onStopMessage: (message: IncomingMessage) => Promise<StopOutcome> },
   message: IncomingMessage,
   { isAddressed, isPhrase }: { isAddressed: boolean; isPhrase: boolean },
-  appliedEdit: EarlyEdit | undefined,
+  appliedEdit: PendingEdit | undefined,
 ): Promise<InboxOutcome | undefined> {
   const { workspace, channel, thread_ts, ts, person } = message;
   const thread = { workspace, channel, thread_ts };
   const key = { workspace, channel, ts };
   // At once: a stop must be recorded and acknowledged in 3 s, also by a database that is far away.
-  const [earlyEdit, known, isOurs] = await Promise.all([
-    store.earlyEdits.get(key),
+  const [pendingEdit, known, isOurs] = await Promise.all([
+    store.pendingEdits.get(key),
     store.messages.get(key),
     isAddressed || store.threads.isOursSince(thread, ts),
   ]);
-  if (earlyEdit?.is_deletion === true) return { kind: 'withdrawn' };
-  if (earlyEdit !== undefined && earlyEdit.edited_ts !== appliedEdit?.edited_ts) return undefined;
+  if (pendingEdit?.is_deletion === true) return { kind: 'withdrawn' };
+  if (pendingEdit !== undefined && pendingEdit.edited_ts !== appliedEdit?.edited_ts) return undefined;
   if (known !== undefined) return { kind: 'known' };
   if (!isOurs) return undefined;
   const outcome = await onStopMessage(message);

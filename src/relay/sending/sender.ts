@@ -299,8 +299,8 @@ export class Sender {
   async #throwIfUnsentIsUnwanted(): Promise<void> {
     await this.#throwIfUnwanted();
     if (this.#turn.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
-    const { messages, earlyEdits } = this.#work.deps.store;
-    const changes = (await messages.ofTurn(this.#turn)).map((message) => earlyEdits.get(message));
+    const { messages, pendingEdits } = this.#work.deps.store;
+    const changes = (await messages.ofTurn(this.#turn)).map((message) => pendingEdits.get(message));
     for (const change of await Promise.all(changes)) {
       const hasChanged = change !== undefined && (change.is_deletion || change.content !== null);
       // An edit without content does not count. A change that another message sends stays with that message.

@@ -43,7 +43,7 @@ export async function requeueMessage(
   reply?: { remove(): Promise<void> },
 ): Promise<boolean> {
   await reply?.remove();
-  return store.transaction(async ({ threads, messages, turns, earlyEdits, pausedThreads }) => {
+  return store.transaction(async ({ threads, messages, turns, pendingEdits, pausedThreads }) => {
     await threads.lock(turn);
     const now = await turns.get(turn.workspace, turn.id);
     if (now === undefined) return false;
@@ -53,7 +53,7 @@ export async function requeueMessage(
     let isWaiting = false;
     const waitAgain = await messages.leaveUnsent(messageKeyOf(now), 'waiting');
     for (const key of waitAgain ? parts : [])
-      if (await applyPendingEdit({ messages, earlyEdits }, key)) isWaiting = true;
+      if (await applyPendingEdit({ messages, pendingEdits }, key)) isWaiting = true;
     await turns.delete(turn);
     // A message that was passed on to a run that people have stopped is paused behind it, like the others.
     const run = passed_on_by_turn_id === null ? undefined : await turns.get(workspace, passed_on_by_turn_id);
@@ -64,10 +64,10 @@ export async function requeueMessage(
 
 /** Applies an edit or deletion that came while a message was being sent. False if the message is withdrawn. */
 async function applyPendingEdit(
-  { messages, earlyEdits }: Pick<Store, 'messages' | 'earlyEdits'>,
+  { messages, pendingEdits }: Pick<Store, 'messages' | 'pendingEdits'>,
   key: MessageKey,
 ): Promise<boolean> {
-  const change = await earlyEdits.claim(key, key.ts);
+  const change = await pendingEdits.claim(key, key.ts);
   if (change?.is_deletion === true) return !(await messages.withdraw(key));
   if (change?.content == null) return true;
   const { content, edited_ts } = change;

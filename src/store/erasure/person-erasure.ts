@@ -56,9 +56,9 @@ export class PersonErasure extends Queries {
 function rowErasures(workspace: string, person: string): RawBuilder<unknown>[] {
   const here = sql`workspace = ${workspace}`;
   return [
-    sql`update early_edits set content = null, user_id = null where ${here} and user_id = ${person}`,
+    sql`update pending_edits set content = null, user_id = null where ${here} and user_id = ${person}`,
     // A turn that has read such a message, and sends it next, reads it again.
-    ...[sql`messages set version = version + 1,`, sql`early_edits set`].map(
+    ...[sql`messages set version = version + 1,`, sql`pending_edits set`].map(
       (table) => sql`
         update ${table} content = ${contentWithoutQuotes(person)}
         where ${here} and ${quotes('content', person)}`,

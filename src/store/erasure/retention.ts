@@ -40,8 +40,8 @@ export class Retention extends Queries {
     const statements = {
       ...LEFTOVER_DELETIONS,
       // A deleted message must not be sent again as long as its words are kept.
-      early_edits: deletion(
-        'early_edits',
+      pending_edits: deletion(
+        'pending_edits',
         sql`received_at < now() - interval '2 days' and (not is_deletion or received_at < ${daysAgo(days.words + 1)})`,
         'received_at',
       ),

@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import { type JobClaim, jobColumns } from '../jobs/jobs.ts';
 import { inThread, ofMessage, Queries, toPostgresJson } from '../queries.ts';
 import type {
-  EarlyEditRow,
   Job,
   Message,
   MessageContent,
   MessageKey,
+  PendingEditRow,
   SlackTs,
   ThreadKey,
 } from '../schema.ts';
@@ -22,8 +22,8 @@ export interface InboxMessage
   account_id: string;
   /** It is for us even if its thread is not ours. */
   is_addressed: boolean;
-  /** The early edit that `content` already contains. */
-  appliedEdit: EarlyEdit | undefined;
+  /** The pending edit that `content` already contains. */
+  appliedEdit: PendingEdit | undefined;
   /** The caller knows that the bot answers there. */
   is_place_checked: boolean;
   /** For the thread's job, if that is new. */
@@ -33,7 +33,7 @@ export interface InboxMessage
 /** What became of a message. */
 export interface InboxDecision {
   /**
-   * `changed`: nothing was written, because an early edit has not been applied or the thread has become ours; `limited`: nor
+   * `changed`: nothing was written, because a pending edit has not been applied or the thread has become ours; `limited`: nor
    * was it, because people have set where the bot answers, which the caller has not checked.
    */
   decision: 'changed' | 'limited' | 'orphan' | 'unsent' | 'known' | 'withdrawn' | 'waits' | 'next';
@@ -63,15 +63,15 @@ export class InboxWriter extends Queries {
   }
 }
 
-/** An edit or a deletion that arrived before its message, or while that was being sent. */
-export type EarlyEdit = Pick<EarlyEditRow, 'is_deletion' | 'content' | 'edited_ts'>;
+/** An edit or a deletion that arrived before its message, or once that was being sent. */
+export type PendingEdit = Pick<PendingEditRow, 'is_deletion' | 'content' | 'edited_ts'>;
 
 /** Edits and deletions that cannot be applied to their message yet. */
-export class EarlyEdits extends Queries {
-  /** The early edit of a message, if any. */
-  async get(key: MessageKey): Promise<(EarlyEdit & { sent_as_ts: SlackTs | null }) | undefined> {
-    return this.first(sql<EarlyEdit & { sent_as_ts: SlackTs | null }>`
-      select is_deletion, content, edited_ts, sent_as_ts from early_edits where ${ofMessage(key)}`);
+export class PendingEdits extends Queries {
+  /** The pending edit of a message, if any. */
+  async get(key: MessageKey): Promise<(PendingEdit & { sent_as_ts: SlackTs | null }) | undefined> {
+    return this.first(sql<PendingEdit & { sent_as_ts: SlackTs | null }>`
+      select is_deletion, content, edited_ts, sent_as_ts from pending_edits where ${ofMessage(key)}`);
   }
 
   /** Whether a message was deleted before it arrived, or after it was sent. */
@@ -80,32 +80,32 @@ export class EarlyEdits extends Queries {
   }
 
   /** Records an edit, and whose words it keeps: a deletion wins, else the latest edit. */
-  async record(key: MessageKey, edit: EarlyEdit, person?: string): Promise<void> {
+  async record(key: MessageKey, edit: PendingEdit, person?: string): Promise<void> {
     const { workspace, channel, ts } = key;
     const { is_deletion, content, edited_ts } = edit;
     await this.changes(sql`
-      insert into early_edits (workspace, channel, ts, is_deletion, user_id, content, edited_ts)
+      insert into pending_edits (workspace, channel, ts, is_deletion, user_id, content, edited_ts)
       values (${workspace}, ${channel}, ${ts}, ${is_deletion}, ${content === null ? null : (person ?? null)},
         ${content && toPostgresJson(content)}, ${edited_ts})
       on conflict (workspace, channel, ts) do update set
-        is_deletion = early_edits.is_deletion or excluded.is_deletion, user_id = excluded.user_id,
-        content = case when not early_edits.is_deletion then excluded.content end, edited_ts = excluded.edited_ts,
+        is_deletion = pending_edits.is_deletion or excluded.is_deletion, user_id = excluded.user_id,
+        content = case when not pending_edits.is_deletion then excluded.content end, edited_ts = excluded.edited_ts,
         sent_as_ts = null, received_at = now()
       -- An older edit is out of date.
-      where (excluded.edited_ts < early_edits.edited_ts) is not true`);
+      where (excluded.edited_ts < pending_edits.edited_ts) is not true`);
   }
 
   /** Claims the edit of a message for the message `by`, which sends it; undefined if another has claimed it. */
-  async claim(key: MessageKey, by: SlackTs): Promise<EarlyEdit | undefined> {
-    return this.first(sql<EarlyEdit>`
-      update early_edits set sent_as_ts = ${by} where ${ofMessage(key)} and sent_as_ts is null
+  async claim(key: MessageKey, by: SlackTs): Promise<PendingEdit | undefined> {
+    return this.first(sql<PendingEdit>`
+      update pending_edits set sent_as_ts = ${by} where ${ofMessage(key)} and sent_as_ts is null
       returning is_deletion, content, edited_ts`);
   }
 
   /** The message that claimed an edit is not sent: the edit may be claimed again, and its note counts as unseen. */
   async release({ workspace, channel, ts }: MessageKey): Promise<void> {
     await this.changes(sql`
-      update early_edits set sent_as_ts = null, edited_ts = null
+      update pending_edits set sent_as_ts = null, edited_ts = null
       where workspace = ${workspace} and channel = ${channel} and sent_as_ts = ${ts}`);
   }
 }

@@ -23,7 +23,7 @@ export const RECORD_MESSAGE_FUNCTION = `
   ) language plpgsql as $$
   declare
     root numeric(16,6) := in_thread_ts::numeric;
-    edit early_edits%rowtype;
+    edit pending_edits%rowtype;
     thread threads%rowtype;
     is_new boolean;
     precedes boolean;
@@ -52,7 +52,7 @@ export const RECORD_MESSAGE_FUNCTION = `
         return;
       end if;
     end if;
-    select * into edit from early_edits
+    select * into edit from pending_edits
       where workspace = in_workspace and channel = in_channel and ts = in_ts;
     if found and (applied_is_deletion is null or edit.is_deletion <> applied_is_deletion
         or edit.edited_ts is distinct from applied_edited_ts) then
@@ -106,7 +106,7 @@ export const RECORD_MESSAGE_FUNCTION = `
         where workspace = in_workspace and channel = in_channel and thread_ts = root;
     end if;
     if edit.ts is not null then
-      update early_edits set content = null, user_id = null
+      update pending_edits set content = null, user_id = null
         where workspace = in_workspace and channel = in_channel and ts = in_ts;
     end if;
     if applied_is_deletion then

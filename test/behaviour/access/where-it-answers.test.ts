@@ -47,7 +47,7 @@ async function closedRoomWithoutTask(): Promise<{ channel: Channel; person: Pers
 
 /** How many messages the agent got from a channel, and what is kept of the channel's people after `since`. */
 async function traces(channel: Channel, since: Message): Promise<string[]> {
-  const kept = async (table: 'messages' | 'early_edits' | 'orphan_replies') => {
+  const kept = async (table: 'messages' | 'pending_edits' | 'orphan_replies') => {
     const rows = store.db.selectFrom(table).select('ts').where('channel', '=', channel.id);
     return (await rows.execute()).flatMap(({ ts }) =>
       Number(ts) > Number(since.ts) ? [`${table} ${ts}`] : [],
@@ -58,7 +58,7 @@ async function traces(channel: Channel, since: Message): Promise<string[]> {
     .select('id')
     .where('channel', '=', channel.id)
     .execute();
-  const all = [await kept('messages'), await kept('early_edits'), await kept('orphan_replies')];
+  const all = [await kept('messages'), await kept('pending_edits'), await kept('orphan_replies')];
   return [...all.flat(), ...starts.map(({ id }) => `task_starts ${id}`)];
 }
 

@@ -218,7 +218,7 @@ test('nothing is left of a forwarded message once its writer or the time has era
   const shown = slack.say({ person: grace, channel, text: 'look', ...forward(four) });
   await openForm(shown);
   const kept = async () => {
-    const tables = ['turns', 'messages', 'threads', 'early_edits', 'task_starts'] as const;
+    const tables = ['turns', 'messages', 'threads', 'pending_edits', 'task_starts'] as const;
     const rows = tables.map((table) =>
       store.db.selectFrom(table).selectAll().where('channel', '=', channel.id).execute(),
     );

@@ -14,7 +14,8 @@ describe.concurrent('a changed message', () => {
     slack.edit(channel.id, root.ts, 'lunch at twelve');
     slack.edit(channel.id, reply.ts, 'rather at two');
     const { db } = scene.sandbox.bot.store;
-    const edits = () => db.selectFrom('early_edits').selectAll().where('channel', '=', channel.id).execute();
+    const edits = () =>
+      db.selectFrom('pending_edits').selectAll().where('channel', '=', channel.id).execute();
     await scene.until('both edits have arrived', async () => (await edits()).length === 2);
     expect(JSON.stringify(await edits())).not.toMatch(/lunch|rather/);
   });

@@ -221,7 +221,7 @@ async function rowsOf(workspace: string): Promise<unknown> {
     'projects',
     'threads',
     'messages',
-    'early_edits',
+    'pending_edits',
     'turns',
     'posts',
     'posted_results',

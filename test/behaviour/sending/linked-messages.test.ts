@@ -286,7 +286,7 @@ describe.concurrent('a link to a message', () => {
     await askAbout(channel, 'and whose are these', other);
     expect(prompt).toContain('words of one');
     const kept = async () => {
-      const tables = ['turns', 'messages', 'threads', 'early_edits'] as const;
+      const tables = ['turns', 'messages', 'threads', 'pending_edits'] as const;
       const places = [channel.id, talk.id];
       const rows = tables.map((table) =>
         store.db.selectFrom(table).selectAll().where('channel', 'in', places).execute(),

@@ -230,7 +230,7 @@ describe('the inbox', () => {
     expect((await brief.accept(edited(old.content.text), bot)).kind).toBe('ignored');
     expect((await brief.accept(edited('of last year'), bot)).kind).toBe('ignored');
     expect((await brief.accept(edited(), bot)).kind).toBe('ignored');
-    expect(await store.earlyEdits.get(keyOf(old))).toBeUndefined();
+    expect(await store.pendingEdits.get(keyOf(old))).toBeUndefined();
     expect((await inbox.accept(edited('of last year'), bot)).kind).toBe('admitted');
 
     const direct = message('how many?', { channel: 'D2' });
@@ -254,7 +254,7 @@ describe('the inbox', () => {
     expect((await say(own)).kind).toBe('admitted');
     expect((await row(own))?.content?.text).toBe('our edited reply');
     for (const one of [...people, own])
-      expect(await store.earlyEdits.get(keyOf(one))).toMatchObject({ is_deletion: false, content: null });
+      expect(await store.pendingEdits.get(keyOf(one))).toMatchObject({ is_deletion: false, content: null });
     for (const one of [...people, own])
       expect(['ignored', 'orphan', 'known']).toContain((await say(one)).kind);
     for (const one of people) expect(await row(one)).toBeUndefined();
@@ -271,7 +271,7 @@ describe('the inbox', () => {
     const thread = { workspace: 'T1', channel: 'C1', thread_ts: root };
     expect(await store.orphanReplies.after(thread, mention.ts)).toEqual([reply.ts]);
     const edited = { ...reply, content: { text: 'second words' } };
-    const editedTs = (await store.earlyEdits.get(keyOf(reply)))?.edited_ts ?? undefined;
+    const editedTs = (await store.pendingEdits.get(keyOf(reply)))?.edited_ts ?? undefined;
     expect((await say({ ...edited, editedTs: reply.ts })).kind).toBe('orphan');
     expect((await say({ ...edited, editedTs })).kind).toBe('admitted');
     expect(await row(reply)).toMatchObject({ content: edited.content, edited_ts: editedTs });
@@ -290,10 +290,10 @@ describe('the inbox', () => {
     const taken = message('<@UBOT> never mind');
     await remove(taken);
     expect(await edit(taken, '<@UBOT> second words', 'never mind')).toEqual({ kind: 'withdrawn' });
-    expect(await store.earlyEdits.get(keyOf(taken))).toMatchObject({ is_deletion: true, content: null });
+    expect(await store.pendingEdits.get(keyOf(taken))).toMatchObject({ is_deletion: true, content: null });
   });
 
-  test('lets every early edit be forgotten with its writer', async () => {
+  test('lets every pending edit be forgotten with its writer', async () => {
     const [person, channel] = ['UGONE', 'CFORGET'];
     await store.settings.set('T1', channel, 'U1', { listen_mode: 'everything' });
     const asked = message('<@UBOT> asked', { person, channel });
@@ -306,15 +306,15 @@ describe('the inbox', () => {
       .execute();
     for (const one of [asked, unheard]) {
       await edit(one, `${one.content.text} again`);
-      expect(await store.earlyEdits.get(keyOf(one))).toMatchObject({
+      expect(await store.pendingEdits.get(keyOf(one))).toMatchObject({
         content: { text: expect.stringMatching(/again$/) },
       });
     }
     await store.personErasure.eraseUser('T1', person);
     for (const one of [asked, unheard])
-      expect(await store.earlyEdits.get(keyOf(one))).toMatchObject({ content: null });
+      expect(await store.pendingEdits.get(keyOf(one))).toMatchObject({ content: null });
     const rows = await store.db
-      .selectFrom('early_edits')
+      .selectFrom('pending_edits')
       .selectAll()
       .where('channel', '=', channel)
       .execute();
@@ -351,7 +351,7 @@ describe('the inbox', () => {
     const [third, fourth] = [ts(), ts()];
     await editAt(fourth, '<@UBOT> fourth words');
     await editAt(third, '<@UBOT> third words');
-    const taken = await store.earlyEdits.claim(keyOf(edited), ts());
+    const taken = await store.pendingEdits.claim(keyOf(edited), ts());
     expect(taken).toMatchObject({ content: { text: '<@UBOT> fourth words' } });
   });
 
@@ -371,10 +371,10 @@ describe('the inbox', () => {
     expect(await again('<@UBOT> second words', at)).toEqual({ kind: 'known' });
     // The note on the edit before is still there; later it is gone.
     expect((await again('<@UBOT> first words', ts())).kind).toBe('reworded');
-    expect((await store.earlyEdits.get(keyOf(asked)))?.content?.text).toBe('<@UBOT> first words');
+    expect((await store.pendingEdits.get(keyOf(asked)))?.content?.text).toBe('<@UBOT> first words');
     const later = (Number(ts()) + 700).toFixed(6);
     expect((await again('<@UBOT> third words', later)).kind).toBe('too_late');
-    await store.earlyEdits.claim(keyOf(asked), ts());
+    await store.pendingEdits.claim(keyOf(asked), ts());
     const next = (Number(later) + 1).toFixed(6);
     expect((await again('<@UBOT> fourth words', next)).kind).toBe('too_late');
   });
@@ -441,7 +441,7 @@ describe('the inbox', () => {
   test('applies the latest of the edits that arrive before their message', async () => {
     const edited = message('<@UBOT> first words');
     await Promise.all([
-      store.earlyEdits.record(keyOf(edited), change('second words', '1600000000.000001')),
+      store.pendingEdits.record(keyOf(edited), change('second words', '1600000000.000001')),
       say(edited),
       say(edited),
     ]);

@@ -45,9 +45,9 @@ test('a message that was edited while it was sent waits again with its new text,
   const [one, two] = [await begun(), await begun()];
   for (const { key } of [one, two]) {
     await store.db.updateTable('messages').set({ state: 'sending' }).where(ofMessage(key)).execute();
-    await store.earlyEdits.record(key, edit);
+    await store.pendingEdits.record(key, edit);
   }
-  await store.earlyEdits.claim(two.key, later);
+  await store.pendingEdits.claim(two.key, later);
   for (const { turn } of [one, two]) expect(await requeueMessage({ store }, turn)).toBe(true);
   expect(await one.get()).toMatchObject({ state: 'waiting', content: { text: 'as it is now' } });
   expect(await two.get()).toMatchObject({ state: 'waiting', content: { text: 'as it was' } });
@@ -56,7 +56,7 @@ test('a message that was edited while it was sent waits again with its new text,
 test('a message that was deleted while it was sent does not wait again', async () => {
   const { key, turn, get } = await begun();
   await store.db.updateTable('messages').set({ state: 'sending' }).where(ofMessage(key)).execute();
-  await store.earlyEdits.record(key, { is_deletion: true, content: null, edited_ts: null });
+  await store.pendingEdits.record(key, { is_deletion: true, content: null, edited_ts: null });
   expect(await requeueMessage({ store }, turn)).toBe(false);
   expect(await get()).toMatchObject({ state: 'withdrawn', content: null });
 });

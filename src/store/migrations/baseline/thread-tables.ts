@@ -93,8 +93,8 @@ export const THREAD_TABLES = {
     received_at: 'timestamptz not null default now()',
     'primary key': '(workspace, channel, ts)',
   },
-  // An edit or a deletion that arrived before its message.
-  early_edits: {
+  // An edit or a deletion that its message's row does not have: it came before the message, or too late to be sent with it.
+  pending_edits: {
     workspace: 'text not null',
     channel: 'text not null',
     ts: 'numeric(16,6) not null',
@@ -243,7 +243,7 @@ export const THREAD_INDEXES = `
   create index messages_replies on messages (workspace, channel, thread_ts, ts) where thread_ts <> ts;
   create index messages_received on messages (received_at) where state not in ('waiting', 'sending');
   create index messages_content on messages (received_at) where content is not null and state not in ('waiting', 'sending');
-  create index early_edits_received on early_edits (received_at);
+  create index pending_edits_received on pending_edits (received_at);
   create index orphan_replies_received on orphan_replies (received_at);
   alter table turns set (fillfactor = 70);
   create unique index turns_open on turns (workspace, channel, thread_ts)

@@ -45,7 +45,7 @@ export class PassingOn {
   #isSeeking = false;
   /** Aborted once the run was stopped or has ended: an unsent message then waits again. */
   readonly #end = new AbortController();
-  passedOnCount = 0;
+  hasPassedOn = false;
 
   constructor(work: ThreadWork, turn: TurnLocation, options: PassingOnOptions) {
     this.#work = work;
@@ -107,7 +107,7 @@ export class PassingOn {
     }
     const { log } = this.#work.deps;
     log.info({ turn: this.#turn.id, passedOn: turn.id }, 'message passed on to the silent run');
-    this.passedOnCount += 1;
+    this.hasPassedOn = true;
     this.#markTaken(sending.row.turn);
     const writer = await this.#work.workspace.people.personName(turn.asked_by);
     this.#options.onPassedOn(writer, sending.row.turn.file_notes ?? [], before);

@@ -50,7 +50,7 @@ export async function followReply(
       deps.log.warn({ turn: context.turn.id }, 'a task settled before its reply did');
     await passingOn.stop();
     await context.withRetry(showAskersUnlessResent);
-    const hasPassedOn = passingOn.passedOnCount > 0;
+    const { hasPassedOn } = passingOn;
     return await showSettledReply(context, reader, { ...settled, hasPassedOn, resendsTurnId, isFromForm });
   } finally {
     await passingOn.stop();
@@ -128,10 +128,9 @@ async function showSettledReply(
   state.settle(reply, phase, notes, stoppedBy);
   await context.reply.showFinalText();
   const isTaskWorking = taskState === 'working' && isAnswerPhase(phase);
-  const { remindMs } = deps.settings;
   // A plan's wait for its answer begins now (0 ms ago). While its task still works, it does not wait yet.
   if (phase === 'done' && state.isOpenPlan && !isTaskWorking)
-    await context.withRetry(() => deps.store.personWaits.begin(turn, PLAN_WAIT, 0, remindMs));
+    await context.withRetry(() => deps.store.personWaits.begin(turn, PLAN_WAIT, 0, deps.settings.remindMs));
   if (!plansFirst && !isEndRecorded) context.row.recordSoon(end, 'finishing');
   return isTaskWorking;
 }

@@ -28,6 +28,7 @@ export class ResultLinks {
     this.#now = options.now ?? Date.now;
   }
 
+  /** Makes a link to a result, which works for seven days. */
   create({ workspace, turnId, resultId }: ResultLinkTarget): string {
     const payload = [workspace, turnId, resultId, Math.floor((this.#now() + LINK_LIFETIME_MS) / 1_000)];
     const text = Buffer.from(JSON.stringify(payload)).toString('base64url');

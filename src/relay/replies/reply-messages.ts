@@ -14,6 +14,7 @@ const DRAFT_PREFIX = 'draft:';
 /** Shows the progress and the Stop button while the text stands apart: the first message of the reply. */
 export const STATUS_PART = `${DRAFT_PREFIX}status`;
 
+/** A message as it should be now, and the part as which it is posted. */
 export interface PlannedMessage {
   part: string;
   message: RenderedMessage;

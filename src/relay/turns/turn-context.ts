@@ -96,6 +96,7 @@ export class TurnContext implements ThreadWork {
     if (this.turn.first_visible_at === null) this.row.recordSoon({ first_visible_at: new Date() });
   }
 
+  /** The turn's thread as it is now. */
   async thread(): Promise<Thread> {
     return this.deps.store.threads.getOrThrow(this.turn);
   }

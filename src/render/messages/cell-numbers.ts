@@ -1,3 +1,5 @@
+import { WORD_JOINER } from '../markdown/pings.ts';
+
 /** A number of a table with how exactly it is written: `mantissa` × 10^`exponent`, which may be beyond the range of the type. */
 export interface CellNumber {
   mantissa: number;
@@ -13,15 +15,16 @@ export interface CellNumber {
 /** Longer cells hold sentences. */
 const MAX_LENGTH = 60;
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+const EXPONENT = `[⁺⁻]?[${SUPERSCRIPTS}]+`;
 const MINUS = '−–‐-';
 /** With separators of thousands or without; what begins with further zeros is a name. */
 const DIGITS = '(?!0[\\d,])(?:\\d{1,3}(?:[,\u2009\u202f]\\d{3})+|\\d+)(?:\\.(\\d*))?|\\.(\\d+)';
 const CARET = `\\^\\(?([+⁺⁻${MINUS}]?[\\d${SUPERSCRIPTS}]+)\\)?`;
-const RAISED = `${CARET}|([⁺⁻]?[${SUPERSCRIPTS}]+|[${MINUS}]\\d+)`;
+const RAISED = `${CARET}|(${EXPONENT}|[${MINUS}]\\d+)`;
 const POWER = `e([+${MINUS}]?\\d+)|\\s?[×x·⋅*]\\s?10(?:${RAISED})`;
 const NUMBER = new RegExp(`^([<>≤≥]?)=?\\s*([+${MINUS}]?)\\s?(${DIGITS})(?:${POWER})?(.*)$`, 'isu');
 /** A power of ten alone, such as 10⁻⁸; 10-20 is a range. */
-const BARE_POWER = new RegExp(`^([<>≤≥]?=?\\s*)(10(?:${CARET}|[⁺⁻]?[${SUPERSCRIPTS}]+)$)`, 'u');
+const BARE_POWER = new RegExp(`^([<>≤≥]?=?\\s*)(10(?:${CARET}|${EXPONENT})$)`, 'u');
 const UNIT = '\\s?[%‰°×x]|\\s[\\p{L}µ°%][\\p{L}µ°%/·^⁻¹²³ -]{0,15}';
 /** What follows a number: how uncertain it is, such as ± 0.2 or (95% CI 1.2–2.4), and before or behind that its unit. */
 const REST = new RegExp(`^(${UNIT})?(?:\\s*(?:±|\\+/-|[([]).*\\d(?:.*[)\\]])?(${UNIT})?.*)?$`, 'su');
@@ -41,13 +44,13 @@ export function numberInCell(cell: string): CellNumber | undefined {
   if (rest === null) return undefined;
   const size = Number(digits.replace(/[,\u2009\u202f]/g, ''));
   const decimals = (afterPoint ?? bare ?? '').length;
-  const power = (e ?? caret ?? raised ?? '0').replace(/[−–‐⁻]/g, '-').replace('⁺', '+');
+  const power = e ?? caret ?? raised ?? '0';
   const unit = (rest[1] ?? rest[2] ?? '').trim().replace(/^x$/, '×').replaceAll('\u03bc', '\u00b5');
   // A bare 0 is nothing, or too small to be written; other whole numbers count something, unless they are percentages.
   const isCount = power === '0' && decimals === 0 && unit !== '%';
   return {
     mantissa: sign !== '' && MINUS.includes(sign) ? -size : size,
-    exponent: Number(power.replace(/[⁰¹²³⁴-⁹]/gu, (digit) => String(SUPERSCRIPTS.indexOf(digit)))),
+    exponent: Number(inAscii(power)),
     halfStep: isCount ? (size === 0 ? 0.0005 : 0) : 0.5 * 10 ** -decimals,
     bound: bound.replace('≤', '<').replace('≥', '>'),
     unit,
@@ -83,4 +86,21 @@ export function plainCell(cell: string): string {
     .replace(/\\(?=[!-/:-@[-`{-~])|[$`{}]/g, '')
     .trim()
     .replace(/^(\*{1,3}|_{1,3})(?=\S)(.*\S)\1$/, '$2');
+}
+
+/** A number as it is printed, with a power of ten or without, or such a power alone. */
+const PRINTED = new RegExp(`^([+−-]?)(?:(\\d+(?:\\.\\d+)?)(?: ?[×·] ?10(${EXPONENT}))?|10(${EXPONENT}))$`);
+
+/** A cell's number as programs read it: `−2.5 × 10⁻³` is `-2.5e-3`. Any other text stays as it is. */
+export function machineReadable(cell: string): string {
+  const text = cell.replaceAll(WORD_JOINER, '');
+  const [, sign, mantissa = '1', raised, power = raised] = PRINTED.exec(text) ?? [];
+  if (sign === undefined) return text;
+  return `${inAscii(sign)}${mantissa}${power === undefined ? '' : `e${inAscii(power)}`}`;
+}
+
+/** A sign or an exponent in ASCII. */
+function inAscii(power: string): string {
+  const signed = power.replace(/[−–‐⁻]/, '-').replace('⁺', '+');
+  return signed.replace(/[⁰¹²³⁴-⁹]/gu, (digit) => String(SUPERSCRIPTS.indexOf(digit)));
 }

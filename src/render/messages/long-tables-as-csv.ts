@@ -1,11 +1,11 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
 import { csvFile, csvLine } from '../csv-line.ts';
 import { cellsOf, hasDelimiterRow, MAX_TABLE_COLUMNS, MAX_TABLE_ROWS } from '../markdown/markdown-node.ts';
-import { WORD_JOINER } from '../markdown/pings.ts';
 import { unicodeFormula } from '../markdown/unicode-math.ts';
 import { firstOfTable } from '../strings/index.ts';
 import { unescapeHtml } from '../text-format.ts';
 import { answerText } from './answer-text.ts';
+import { machineReadable } from './cell-numbers.ts';
 import { cellText, linkText } from './tables.ts';
 
 /** An answer with the first rows of its long tables. */
@@ -129,20 +129,4 @@ function withoutUsualMarks(cell: string): string {
     )
     .replace(/\\([|*_~])/g, '$1');
   return unescapeHtml(plain);
-}
-
-const SUPERSCRIPT_DIGITS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
-const NUMBER = new RegExp(`^([+−-]?)(\\d+(?:\\.\\d+)?)(?: ?[×·] ?10([⁺⁻]?[${SUPERSCRIPT_DIGITS}]+))?$`);
-const POWER = new RegExp(`^([+−-]?)10([⁺⁻]?[${SUPERSCRIPT_DIGITS}]+)$`);
-
-/** A number as programs read it: `−2.5 × 10⁻³` is `-2.5e-3`. Anything else stays as it is. */
-function machineReadable(cell: string): string {
-  const text = cell.replaceAll(WORD_JOINER, '');
-  const [, powerSign, power] = POWER.exec(text) ?? [];
-  const [, sign = powerSign, mantissa = '1', exponent = power] = NUMBER.exec(text) ?? [];
-  if (sign === undefined) return text;
-  const digits = exponent?.replace(/./g, (one) =>
-    one === '⁻' ? '-' : one === '⁺' ? '+' : String(SUPERSCRIPT_DIGITS.indexOf(one)),
-  );
-  return `${sign.replace('−', '-')}${mantissa}${digits === undefined ? '' : `e${digits}`}`;
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   type CellNumber,
   doNumbersAgree,
+  machineReadable,
   numberInCell,
   plainCell,
 } from '../../../src/render/messages/cell-numbers.ts';
@@ -76,6 +77,23 @@ describe('a cell', () => {
     for (const piece of ['1,111', '1 mg ', '(1', '1×10^', '\\', '<sup>', '**'])
       expect(numberInCell(piece.repeat(100_000))).toBeUndefined();
   });
+});
+
+test.each([
+  ['2.5', '2.5'],
+  ['−0.31', '-0.31'],
+  ['+7', '+7'],
+  ['1.5 × 10⁻³', '1.5e-3'],
+  ['−2·10⁺⁸', '-2e+8'],
+  ['10⁻⁵', '1e-5'],
+  ['-10¹²', '-1e12'],
+  ['\u2060−1', '-1'],
+  ['p < 10⁻⁵', 'p < 10⁻⁵'],
+  ['CO₂', 'CO₂'],
+  ['3–5', '3–5'],
+  ['−', '−'],
+])('programs read the cell %s as %s', (cell, number) => {
+  expect(machineReadable(cell)).toBe(number);
 });
 
 describe('two numbers', () => {

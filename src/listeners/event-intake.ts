@@ -17,7 +17,7 @@ import {
 } from '../relay/runtime/incoming-message.ts';
 import type { EphemeralTarget } from '../relay/runtime/private-notices.ts';
 import { transientFailure } from '../relay/runtime/retry-and-giving-up.ts';
-import { optional, slackTs } from '../slack/field-schemas.ts';
+import { optional, slackTs, text } from '../slack/field-schemas.ts';
 import type { SlackTs, ThreadKey } from '../store/schema.ts';
 import { type Envelope, isMessageEvent, parseEnvelope, parseUninstallEvent } from './envelope.ts';
 import { EventBuffer, type EventBufferOptions } from './event-buffer.ts';
@@ -207,7 +207,6 @@ export class EventIntake {
   }
 }
 
-const text = optional(z.string());
 const ts = optional(slackTs);
 const placeSchema = z.looseObject({ ts, thread_ts: ts, user: text });
 const placedSchema = placeSchema.extend({

@@ -2,7 +2,7 @@ import type { AgentClient } from '../../agent/agent-client.ts';
 import { undefinedIfNotFound } from '../../agent/errors.ts';
 import type { FileRecord } from '../../agent/service-schema.ts';
 import { anySignal } from '../../calls/retries-and-waits.ts';
-import { slackFileName } from '../../relay/reading/file-texts.ts';
+import { slackFileName } from '../../relay/reading/slack-file-names.ts';
 import { ResultWithoutLink, resultBytes } from '../../relay/replies/result-bytes.ts';
 import { UNNAMED_FILE } from '../../render/file-names.ts';
 import type { RecordedFile } from '../../render/record/record-page.ts';

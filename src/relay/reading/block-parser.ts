@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { literalMarks } from '../../render/markdown/literal-marks.ts';
 import { unescapeHtml } from '../../render/text-format.ts';
-import { optional } from '../../slack/field-schemas.ts';
+import { optional, text as optionalText } from '../../slack/field-schemas.ts';
 import {
   linkPiece,
   type ParsedBlock,
@@ -91,7 +91,6 @@ function labelsIn(text: string): Labels {
   return labels;
 }
 
-const optionalText = optional(z.string());
 const optionalLabel = optional(
   z.union([z.string(), z.looseObject({ text: z.string() }).transform(({ text }) => text)]),
 );

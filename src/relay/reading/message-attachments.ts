@@ -1,10 +1,10 @@
 import { shorten, toOneLine } from '../../render/text-format.ts';
 import type { MessageAttachment } from '../../slack/slack-message.ts';
 import { parseEveryBlock, parseMrkdwn, parseShown } from './block-parser.ts';
-import { fileName } from './file-texts.ts';
 import { type ParsedBlock, type ParsedInline, referencePiece, textOf, textPiece } from './parsed-blocks.ts';
 import { linesOf } from './pasted-tables.ts';
 import { timeOfTs } from './rich-text-parser.ts';
+import { fileName } from './slack-file-names.ts';
 
 /** Longer previews of links are cut (UTF-16 units). */
 const MAX_PREVIEW_CHARACTERS = 500;

@@ -1,29 +1,28 @@
 import { z } from 'zod';
 import { listOf } from '../../calls/json.ts';
 import { type SlackFile, slackFileSchema } from '../../slack/downloadable-files.ts';
-import { optional } from '../../slack/field-schemas.ts';
+import { optional, text } from '../../slack/field-schemas.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import { attachmentsSchema, isSlackItself } from '../../slack/slack-message.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 import { type IncomingMessage, isBotId, messageContent } from '../runtime/incoming-message.ts';
 import { parseEveryBlock, parseShown } from './block-parser.ts';
-import { fileName, namedFileSchema, transcriptBlocks } from './file-texts.ts';
+import { namedFileSchema, transcriptBlocks } from './emails-and-voice-clips.ts';
 import { attachedInside, attachmentBlocks, attachmentName, isMessagePreview } from './message-attachments.ts';
 import type { ParsedBlock } from './parsed-blocks.ts';
 import { parseTable, tablesAmong, withTableFiles } from './pasted-tables.ts';
-
-const optionalText = optional(z.string());
+import { fileName } from './slack-file-names.ts';
 
 const messageSchema = z.object({
   text: z.string().catch(''),
   blocks: z.array(z.unknown()).catch([]),
   attachments: attachmentsSchema.catch([]),
   files: listOf(namedFileSchema).catch([]),
-  ts: optionalText,
-  user: optionalText,
-  bot_id: optionalText,
-  username: optionalText,
-  bot_profile: optional(z.looseObject({ name: optionalText })),
+  ts: text,
+  user: text,
+  bot_id: text,
+  username: text,
+  bot_profile: optional(z.looseObject({ name: text })),
 });
 
 const lenientSchema = messageSchema.catch(() => messageSchema.parse({}));

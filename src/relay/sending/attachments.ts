@@ -10,12 +10,13 @@ import { externalLink, type SlackFile, unstoredKind } from '../../slack/download
 import type { FileNote } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { lookUpReferences, type NameScope } from '../reading/display-names.ts';
-import { emailText, slackFileName } from '../reading/file-texts.ts';
+import { emailText } from '../reading/emails-and-voice-clips.ts';
 import { attachmentName, isUnreadableQuote } from '../reading/message-attachments.ts';
 import { blocksOf, filesOf, type ParsedMessage } from '../reading/message-parser.ts';
 import { inlinesToText } from '../reading/message-to-markdown.ts';
 import type { ParsedTable } from '../reading/parsed-blocks.ts';
 import { cellsOf, isTooLarge, tablesAmong } from '../reading/pasted-tables.ts';
+import { slackFileName } from '../reading/slack-file-names.ts';
 import { throwIfInterrupted } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import {

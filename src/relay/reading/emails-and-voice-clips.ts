@@ -1,33 +1,8 @@
 import { z } from 'zod';
-import { nameParts } from '../../render/file-names.ts';
 import { toOneLine } from '../../render/text-format.ts';
-import { isDeleted, type SlackFile } from '../../slack/downloadable-files.ts';
-import { optional } from '../../slack/field-schemas.ts';
+import type { SlackFile } from '../../slack/downloadable-files.ts';
+import { optional, text } from '../../slack/field-schemas.ts';
 import { type ParsedBlock, textPiece } from './parsed-blocks.ts';
-
-/** What people read of a file. */
-export function fileName(file: Partial<SlackFile>): string {
-  return slackFileName(file) ?? (isDeleted(file) ? 'a deleted file' : 'a file');
-}
-
-/** A file's name for people and the agent: that of its title, once somebody has renamed it in Slack, which keeps the name. */
-export function slackFileName({ name, title }: Partial<SlackFile>): string | undefined {
-  if (!name || !title) return name || title || undefined;
-  const [stem, ending] = nameParts(name);
-  const last = ending.slice(ending.lastIndexOf('.'));
-  const words = wordsIn(title);
-  const own = [name, stem, name.slice(0, name.length - last.length)].map(wordsIn);
-  if (words === '' || own.includes(words)) return name;
-  return title.toLowerCase().endsWith(last.toLowerCase()) ? title : `${title}${ending}`;
-}
-
-/** Letters and digits alone: Slack's own titles may differ from names in other characters. */
-function wordsIn(name: string): string {
-  return name
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]/gu, '');
-}
 
 /** An e-mail that was forwarded into Slack: its head and words, and a name; undefined for any other file. */
 export function emailText(file: SlackFile): { name: string; text: string } | undefined {
@@ -48,8 +23,6 @@ export function emailText(file: SlackFile): { name: string; text: string } | und
   const lines = head.flatMap(([field, value]) => (value ? [`${field}: ${toOneLine(value)}`] : []));
   return { name, text: `${lines.join('\n')}\n\n${words.trimEnd()}\n` };
 }
-
-const text = optional(z.string());
 
 /** The fields of a message's file that say what it is and what was spoken in it. */
 export const namedFileSchema = z.looseObject({

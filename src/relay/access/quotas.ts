@@ -129,5 +129,11 @@ function firstExceeded(used: readonly LimitUse[]): QuotaExceeded | undefined {
   if (first === undefined) return undefined;
   const { limit, most, began_at, now } = first;
   const endsAt = hourly.length > 0 && began_at ? began_at.getTime() + HOUR_MS : undefined;
-  return { limit, most, waitMs: endsAt === undefined ? null : endsAt - now.getTime() };
+  return { limit, most, waitMs: endsAt === undefined ? null : toldWaitMs(endsAt - now.getTime()) };
+}
+
+/** A wait (ms) as people are told it: rounded up to whole minutes, or seconds, because rounded down it would be too short. */
+export function toldWaitMs(waitMs: number): number {
+  const unitMs = waitMs > 60_000 ? 60_000 : 1_000;
+  return Math.ceil(Math.max(1, waitMs) / unitMs) * unitMs;
 }

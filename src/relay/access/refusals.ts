@@ -20,7 +20,7 @@ import { sendEphemeral, trySendEphemeral } from '../runtime/private-notices.ts';
 import { type AccessDenial, isClosing, openPlaces, settingsBy } from './access-policy.ts';
 import type { LackingRight } from './rights.ts';
 
-/** The limit that another turn would exceed, and in how many ms it no longer would; null: when a turn ends. */
+/** The limit that another turn would exceed, and in how many ms, rounded up, it no longer would; null: when a turn ends. */
 export interface QuotaExceeded {
   limit: keyof TurnLimits;
   most: number;

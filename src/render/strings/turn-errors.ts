@@ -181,10 +181,7 @@ export function quotaReached(
     atOncePerson: `The agent is already working on ${count} of yours, which is the limit for one person`,
     atOnceWorkspace: `The agent is already working on ${count} from this workspace, which is its limit`,
   }[limit];
-  // Rounded down, it would be too early.
-  const unitMs = (waitMs ?? 0) > 60_000 ? 60_000 : 1_000;
-  const roundedMs = Math.ceil(Math.max(1, waitMs ?? 0) / unitMs) * unitMs;
-  const when = waitMs === null ? 'when one of them is done' : `in ${formatDuration(roundedMs)}`;
+  const when = waitMs === null ? 'when one of them is done' : `in ${formatDuration(waitMs)}`;
   const next = isRefused ? "I didn't send this one: send it again" : 'You can send the next one';
   return `${reached}. ${next} ${when}.`;
 }

@@ -20,17 +20,6 @@ test('the note on a message that waits stays true after a stop, which nobody can
   expect(strings.messageQueued).toMatch(/when it's done\. If somebody stops it, your message waits\.$/);
 });
 
-test.each([
-  [1, '1 s'],
-  [59_001, '1 min'],
-  [60_001, '2 min'],
-  [779_000, '13 min'],
-  [3_599_000, '1 h'],
-])('a quota that has room in %d ms sends nobody back before that: in %s', (waitMs, shown) => {
-  const sentence = strings.quotaReached({ limit: 'hourPerson', most: 60, waitMs });
-  expect(sentence).toMatch(new RegExp(`send it again in ${shown}\\.$`));
-});
-
 describe('the sentence for a file that was left out', () => {
   test('names its size and the limit, if they are known', () => {
     const file = { name: 'a.bam', reason: 'too_large' };

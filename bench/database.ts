@@ -8,7 +8,7 @@ import { limitsSetting } from '../sandbox/bot-settings.ts';
 import { startLoadBalancer } from '../sandbox/chaos/load-balancer.ts';
 import { startSandboxServices } from '../sandbox/sandbox-services.ts';
 import type { Channel, Person, SlackWorkspace } from '../sandbox/slack/slack-workspace.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/environment-and-secret-files.ts';
 import { RELAY_LIMITS } from '../src/limits.ts';
 import { encryptTokens } from '../src/relay/installations/token-rotation.ts';
 import { openDatabase } from '../src/store/database.ts';

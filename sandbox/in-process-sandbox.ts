@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { type AppOverrides, startApp, type TaskthreadApp } from '../src/app.ts';
-import { type Config, readConfig } from '../src/config.ts';
+import { type Config, readConfig } from '../src/config/environment-and-secret-files.ts';
 import { SANDBOX_LIMITS } from './bot-settings.ts';
 import { givenDatabaseUrl } from './postgres-server.ts';
 import { type SandboxServicesOptions, startSandboxServices } from './sandbox-services.ts';

@@ -1,7 +1,7 @@
 import { rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
-import { readCommandConfig } from '../src/config.ts';
+import { readCommandConfig } from '../src/config/environment-and-secret-files.ts';
 import { parseOptions, runCommand } from '../src/operate/command-runner.ts';
 import { startEmbeddedServer } from '../src/postgres/embedded-server.ts';
 import { folderBytes, packFolder, progressOf } from './data-archive.ts';

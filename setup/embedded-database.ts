@@ -1,4 +1,4 @@
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/environment-and-secret-files.ts';
 import { UsageError } from '../src/operate/command-runner.ts';
 
 /** The folder of the embedded database. Throws UsageError if the settings name another database. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, lchown, lstat, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
-import { readCommandConfig } from '../src/config.ts';
+import { readCommandConfig } from '../src/config/environment-and-secret-files.ts';
 import { requireUsableBackup } from '../src/operate/checks/database-checks.ts';
 import { parseOptions, runCommand, UsageError } from '../src/operate/command-runner.ts';
 import { osUserFor } from '../src/postgres/data-folder.ts';

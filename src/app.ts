@@ -7,7 +7,7 @@ import { identifyBot } from './app/start-checks.ts';
 import { type AppOverrides, openStorage } from './app/storage.ts';
 import { createControls, createTurns } from './app/turns.ts';
 import { CREDENTIAL_SETTINGS, openWorkspaces } from './app/workspaces.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/environment-and-secret-files.ts';
 import { RELAY_LIMITS } from './limits.ts';
 import { Telemetry } from './operate/telemetry.ts';
 import { largestFile, messagesLeft } from './relay/access/quotas.ts';

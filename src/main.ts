@@ -17,7 +17,7 @@ enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/taskthread', im
 const { useProxy } = await import('./calls/outbound-proxy.ts');
 const { startApp } = await import('./app.ts');
 const { requireFreePort } = await import('./app/listening-port.ts');
-const { readConfig, secretValues, settingRows } = await import('./config.ts');
+const { readConfig, secretValues, settingRows } = await import('./config/environment-and-secret-files.ts');
 const { describeErrors, flattenSuppressedErrors } = await import('./operate/command-runner.ts');
 const { createLogger, Redactor, standardOutput } = await import('./operate/logger.ts');
 

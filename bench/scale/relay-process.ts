@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { AgentClient } from '../../src/agent/agent-client.ts';
 import { relaySettings } from '../../src/app/turns.ts';
 import { CredentialGate } from '../../src/calls/credential-gate.ts';
-import { readConfig, secretValues } from '../../src/config.ts';
+import { readConfig, secretValues } from '../../src/config/environment-and-secret-files.ts';
 import { RELAY_LIMITS } from '../../src/limits.ts';
 import { createLogger, Redactor } from '../../src/operate/logger.ts';
 import { Telemetry } from '../../src/operate/telemetry.ts';

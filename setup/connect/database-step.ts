@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/environment-and-secret-files.ts';
 import { checkDatabase } from '../../src/operate/checks/database-checks.ts';
 import { errorMessage } from '../../src/postgres/errors.ts';
 import { type Session, SILENT_LOG } from './session.ts';

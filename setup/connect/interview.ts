@@ -1,5 +1,5 @@
 import { useProxy } from '../../src/calls/outbound-proxy.ts';
-import { readCommandConfig } from '../../src/config.ts';
+import { readCommandConfig } from '../../src/config/environment-and-secret-files.ts';
 import { parseOptions, UsageError } from '../../src/operate/command-runner.ts';
 import { runChecks } from '../../src/operate/doctor.ts';
 import { AnswerError, AnswerFile } from './answer-file.ts';

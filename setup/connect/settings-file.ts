@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
-import { settingRows } from '../../src/config.ts';
+import { settingRows } from '../../src/config/environment-and-secret-files.ts';
 
 /** Where secrets go: into `.env` itself, or each into a file of its own, which `.env` names. */
 export type SecretPlace = 'env' | 'files';

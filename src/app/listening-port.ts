@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { type Config, refusedSetting } from '../config.ts';
+import { type Config, refusedSetting } from '../config/environment-and-secret-files.ts';
 import { listenOn } from '../operate/http-server.ts';
 import { errorCode } from '../postgres/errors.ts';
 

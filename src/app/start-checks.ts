@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { toldIfLate } from '../calls/retries-and-waits.ts';
-import { type Config, refusedSetting } from '../config.ts';
+import { type Config, refusedSetting } from '../config/environment-and-secret-files.ts';
 import { SlackAuthError } from '../slack/errors.ts';
 import { identifyToken, type TokenIdentity } from '../slack/tokens.ts';
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { CredentialGateOptions } from '../calls/credential-gate.ts';
 import { within } from '../calls/retries-and-waits.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/environment-and-secret-files.ts';
 import type { RelayLimits } from '../limits.ts';
 import type { Telemetry } from '../operate/telemetry.ts';
 import { startEmbeddedServer } from '../postgres/embedded-server.ts';

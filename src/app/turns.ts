@@ -1,5 +1,5 @@
 import { supportedTaskOptions } from '../agent/service-options.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/environment-and-secret-files.ts';
 import type { RelayLimits } from '../limits.ts';
 import { readPromptsFile } from '../operate/prompts-file.ts';
 import { tellIfClosed } from '../relay/access/refusals.ts';

@@ -1,7 +1,7 @@
 import { resolverLookup } from '../agent/network-address.ts';
 import { WORKSPACE_RESPONSE_LIMITS } from '../agent/response-limits.ts';
 import { CredentialGate } from '../calls/credential-gate.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/environment-and-secret-files.ts';
 import { openRegistry } from '../relay/installations/oauth-installations.ts';
 import { ServiceAccounts } from '../relay/installations/service-accounts.ts';
 import { isAcceptedPost } from '../slack/posting.ts';

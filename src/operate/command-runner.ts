@@ -1,6 +1,6 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { type Logger, pino } from 'pino';
-import { type Config, ConfigError, readCommandConfig } from '../config.ts';
+import { type Config, ConfigError, readCommandConfig } from '../config/environment-and-secret-files.ts';
 import { type EmbeddedServer, startEmbeddedServer } from '../postgres/embedded-server.ts';
 import { errorMessage } from '../postgres/errors.ts';
 import { findRunningServer } from '../postgres/running-server.ts';

@@ -3,7 +3,12 @@ import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { pino } from 'pino';
 import { useProxy } from '../calls/outbound-proxy.ts';
-import { type Config, ConfigError, readConfig, secretValues } from '../config.ts';
+import {
+  type Config,
+  ConfigError,
+  readConfig,
+  secretValues,
+} from '../config/environment-and-secret-files.ts';
 import { errorMessage } from '../postgres/errors.ts';
 import {
   checkAgentService,

@@ -1,7 +1,7 @@
 import { AgentClient } from '../agent/agent-client.ts';
 import { undefinedIfNotFound } from '../agent/errors.ts';
 import { useProxy } from '../calls/outbound-proxy.ts';
-import { type Config, readCommandConfig } from '../config.ts';
+import { type Config, readCommandConfig } from '../config/environment-and-secret-files.ts';
 import type { Store } from '../store/store.ts';
 import type { JoinedTask } from '../store/tasks/tasks.ts';
 import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseJson } from '../calls/json.ts';
-import { refusedSetting } from '../config.ts';
+import { refusedSetting } from '../config/environment-and-secret-files.ts';
 import { errorCode } from '../postgres/errors.ts';
 import { promptListSchema } from '../relay/reading/prompt-list.ts';
 import type { OfferedPrompt } from '../relay/runtime/deps.ts';

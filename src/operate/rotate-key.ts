@@ -1,4 +1,4 @@
-import { type Config, readCommandConfig } from '../config.ts';
+import { type Config, readCommandConfig } from '../config/environment-and-secret-files.ts';
 import type { Store } from '../store/store.ts';
 import {
   DecryptionError,

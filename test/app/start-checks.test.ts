@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { requireFreePort } from '../../src/app/listening-port.ts';
 import { identifyBot } from '../../src/app/start-checks.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/environment-and-secret-files.ts';
 import { HealthServer } from '../../src/operate/http-server.ts';
 import { ScriptedSlack } from '../support/scripted-slack.ts';
 

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { describe, expect, inject, test } from 'vitest';
 import { connectionUrl } from '../../sandbox/postgres-server.ts';
-import { readCommandConfig } from '../../src/config.ts';
+import { readCommandConfig } from '../../src/config/environment-and-secret-files.ts';
 import { auditCommand } from '../../src/operate/audit.ts';
 import { parseTimeRange } from '../../src/operate/command-runner.ts';
 import { deleteAtService, forget, parseForgetRequest } from '../../src/operate/forget.ts';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { manifestSchema } from '../../sandbox/slack/manifest-schema.ts';
 import { startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
 import { type ManifestFile, manifestVariant } from '../../setup/manifest-file.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/environment-and-secret-files.ts';
 import { checkApp } from '../../src/operate/checks/slack-checks.ts';
 import { compileCache, compiledProgram } from '../support/compiled-programs.ts';
 import { silentLog } from '../support/silent-log.ts';

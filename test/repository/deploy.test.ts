@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { settingRows } from '../../src/config.ts';
+import { settingRows } from '../../src/config/environment-and-secret-files.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 const known = new Set(

@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { settingRows } from '../../src/config.ts';
+import { settingRows } from '../../src/config/environment-and-secret-files.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -5,7 +5,7 @@ import {
   SENDING_CALLS,
 } from '../../sandbox/fuzz/drift-essentials.ts';
 import { createAppLink, manifestVariant, readManifestFile } from '../../setup/manifest-file.ts';
-import { settingRows } from '../../src/config.ts';
+import { settingRows } from '../../src/config/environment-and-secret-files.ts';
 import { exitIfHelpIsAsked } from '../../src/operate/command-runner.ts';
 import { agentWords } from '../../src/render/strings/index.ts';
 import { assumptionsTable } from './service-assumptions.ts';

@@ -63,7 +63,7 @@ describe.each(['SECURITY.md', 'docs/security-review.md'])('%s', (page) => {
 
 test('a promise without a test, and one whose test has another name, are found', () => {
   const section =
-    '\n## Access\n\n- **A.** It holds.\n- **B.** ([no such title](../test/config.test.ts)).\n\n## End\n';
+    '\n## Access\n\n- **A.** It holds.\n- **B.** ([no such title](../test/config/environment-and-secret-files.test.ts)).\n\n## End\n';
   const [one, other] = promises('docs/security-review.md', section);
   expect(one?.links).toEqual([]);
   expect(other?.links.map(hasTest)).toEqual([false]);

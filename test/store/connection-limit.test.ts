@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { pino } from 'pino';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { connectionUrl, withClient } from '../../sandbox/postgres-server.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/environment-and-secret-files.ts';
 import type { CheckResult } from '../../src/operate/checks/check-result.ts';
 import { checkDatabase } from '../../src/operate/checks/database-checks.ts';
 import { type Database, type DatabaseOptions, openDatabase } from '../../src/store/database.ts';

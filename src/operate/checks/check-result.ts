@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { failureCodes } from '../../calls/outbound-proxy.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/environment-and-secret-files.ts';
 
 export interface CheckResult {
   what: string;

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { within } from '../../calls/retries-and-waits.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/environment-and-secret-files.ts';
 import type { ServerConnection } from '../../postgres/data-folder.ts';
 import { errorMessage } from '../../postgres/errors.ts';
 import { LEAST_CONNECTIONS } from '../../store/connection-limit.ts';

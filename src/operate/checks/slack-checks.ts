@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../../calls/json.ts';
 import { fetch, openWebSocket } from '../../calls/outbound-proxy.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/environment-and-secret-files.ts';
 import { errorMessage } from '../../postgres/errors.ts';
 import {
   AppManifests,

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { AgentClient } from '../../agent/agent-client.ts';
 import { CredentialGate } from '../../calls/credential-gate.ts';
 import { repeatCall } from '../../calls/retries-and-waits.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/environment-and-secret-files.ts';
 import { RELAY_LIMITS } from '../../limits.ts';
 import { formSender, REPLY_FORMS } from '../../relay/replies/fallback-forms.ts';
 import { createWorkspaceClient } from '../../relay/runtime/deps.ts';

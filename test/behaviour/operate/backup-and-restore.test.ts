@@ -8,7 +8,7 @@ import type { Message } from '../../../sandbox/slack/slack-workspace.ts';
 import { backUp } from '../../../setup/backup.ts';
 import { restore } from '../../../setup/restore.ts';
 import { startApp } from '../../../src/app.ts';
-import { readConfig } from '../../../src/config.ts';
+import { readConfig } from '../../../src/config/environment-and-secret-files.ts';
 import { startEmbeddedServer } from '../../../src/postgres/embedded-server.ts';
 import { compiledProgram } from '../../support/compiled-programs.ts';
 import { silentLog } from '../../support/silent-log.ts';

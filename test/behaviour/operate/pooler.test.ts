@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { connectionUrl } from '../../../sandbox/postgres-server.ts';
-import { readConfig } from '../../../src/config.ts';
+import { readConfig } from '../../../src/config/environment-and-secret-files.ts';
 import { checkDatabase } from '../../../src/operate/checks/database-checks.ts';
 import { withOperatorStore } from '../../../src/operate/command-runner.ts';
 import { errorMessage } from '../../../src/postgres/errors.ts';

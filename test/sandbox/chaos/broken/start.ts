@@ -1,6 +1,6 @@
 import '../../../../sandbox/scaled-limits.ts';
 import { type AppOverrides, startApp } from '../../../../src/app.ts';
-import { readConfig } from '../../../../src/config.ts';
+import { readConfig } from '../../../../src/config/environment-and-secret-files.ts';
 import { createLogger } from '../../../../src/operate/logger.ts';
 
 /** Runs the bot from the environment as src/main.ts does, with a part of it broken. */

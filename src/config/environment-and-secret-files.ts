@@ -1,15 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { distance } from 'fastest-levenshtein';
-import { parseServiceUrl } from './agent/network-address.ts';
-import {
-  type Config,
-  formerSettings,
-  settingGroups,
-  settingNotes,
-  settingsSchema,
-} from './config/settings.ts';
+import { parseServiceUrl } from '../agent/network-address.ts';
+import { type Config, formerSettings, settingGroups, settingNotes, settingsSchema } from './settings.ts';
 
-export type { Config } from './config/settings.ts';
+export type { Config } from './settings.ts';
 
 /** What docker and systemd leave in the values of their files, with what to do. */
 const LEFT_IN_VALUES = [

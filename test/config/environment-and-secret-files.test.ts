@@ -2,8 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { formerSettings } from '../src/config/settings.ts';
-import { ConfigError, readCommandConfig, readConfig, secretValues, settingRows } from '../src/config.ts';
+import {
+  ConfigError,
+  readCommandConfig,
+  readConfig,
+  secretValues,
+  settingRows,
+} from '../../src/config/environment-and-secret-files.ts';
+import { formerSettings } from '../../src/config/settings.ts';
 
 const whole = {
   SLACK_BOT_TOKEN: 'xoxb-1',

@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { opensOneOf, probeAccount } from '../agent/account-probe.ts';
+import { probeAccount } from '../agent/account-probe.ts';
 import { AgentError } from '../agent/errors.ts';
 import { isPlausibleKey } from '../agent/forbidden-or-bad-key.ts';
 import { isAdminFor } from '../relay/access/rights.ts';
-import type { ServiceClientOptions, ServiceCredentials } from '../relay/installations/service-accounts.ts';
+import {
+  isSameAccount,
+  type ServiceClientOptions,
+  type ServiceCredentials,
+} from '../relay/installations/service-accounts.ts';
 import type { ButtonHandlers, FormHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { formModal, type Modal, noticeModal, textInput, type ViewBlock } from '../render/blocks/modal.ts';
@@ -16,7 +20,6 @@ import {
   sectionBlock,
 } from '../render/blocks/slack-blocks.ts';
 import * as strings from '../render/strings/index.ts';
-import type { AccountKey } from '../store/schema.ts';
 import { encryptionContext, type Keyring } from '../store/workspaces/encryption.ts';
 import { type ModalOutcome, type ModalTrigger, openForAdmins, updateModal } from './modals.ts';
 
@@ -33,9 +36,6 @@ export interface WorkspaceAccountDeps extends Pick<RelayDeps, 'workspace' | 'sto
 }
 
 type RefusalReason = keyof typeof strings.account.refused;
-
-/** Most tasks, and most projects, that are read to see whether a key belongs to the current account. */
-const MAX_PROBED_ITEMS = 3;
 
 /** A workspace's own account at the service, set by admins in the Home tab. Credentials are tried before. */
 export function workspaceAccount(deps: WorkspaceAccountDeps) {
@@ -123,8 +123,9 @@ export function workspaceAccount(deps: WorkspaceAccountDeps) {
     const probeResult = await probe(workspace, credentials);
     if (probeResult !== 'good') return strings.account.refused[probeResult];
     const current = await store.accounts.current(workspace);
-    const isSame = current?.base_url === credentials.baseUrl && (await isSameAccount(current, credentials));
-    const account = current !== undefined && isSame ? current.account_id : randomUUID();
+    const options = deps.clientOptions(workspace);
+    const isSame = current !== undefined && (await isSameAccount(store, current, credentials, options));
+    const account = isSame ? current.account_id : randomUUID();
     const key = { workspace, account_id: account };
     const encrypted_api_key = keyring.encrypt(credentials.apiKey, encryptionContext.account(key));
     const row = { ...key, base_url: credentials.baseUrl, set_by: person, encrypted_api_key };
@@ -148,12 +149,6 @@ export function workspaceAccount(deps: WorkspaceAccountDeps) {
       deps.log.info({ workspace, code: error.code }, 'the service account to be set does not answer');
       return error.code === 'not_understood' ? 'no_service' : 'unreachable';
     }
-  }
-
-  /** Whether a key can read one of the current account's latest tasks and projects. */
-  async function isSameAccount(current: AccountKey, credentials: ServiceCredentials): Promise<boolean> {
-    const items = await deps.store.accounts.recentItems(current, MAX_PROBED_ITEMS);
-    return opensOneOf({ ...credentials, ...deps.clientOptions(current.workspace) }, items);
   }
 
   return { buttons, forms, buildSection };

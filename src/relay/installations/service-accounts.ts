@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type ProbeResult, probeAccount } from '../../agent/account-probe.ts';
+import { opensOneOf, type ProbeResult, probeAccount } from '../../agent/account-probe.ts';
 import { AgentClient } from '../../agent/agent-client.ts';
 import type { AgentClientOptions } from '../../agent/client-options.ts';
 import { AgentNotFoundError } from '../../agent/errors.ts';
@@ -198,6 +198,20 @@ type ServiceClient = ReturnType<typeof createServiceClient>;
 
 /** An account's address and key. The key is read before each call. */
 export type ServiceCredentials = Pick<AgentClientOptions, 'baseUrl' | 'apiKey'>;
+
+/** Most tasks, and most projects, that are read to see whether a key belongs to an account. */
+const MAX_PROBED_ITEMS = 3;
+
+/** Whether credentials are those of an account: its address, and a key that reads one of its latest tasks and projects. */
+export async function isSameAccount(
+  { accounts }: Pick<Store, 'accounts'>,
+  account: AccountRow,
+  credentials: ServiceCredentials,
+  options: ServiceClientOptions,
+): Promise<boolean> {
+  if (account.base_url !== credentials.baseUrl) return false;
+  return opensOneOf({ ...credentials, ...options }, await accounts.recentItems(account, MAX_PROBED_ITEMS));
+}
 
 /** The client of an account. Throws TypeError if its address or key is invalid. */
 function createServiceClient(

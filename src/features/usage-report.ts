@@ -16,7 +16,7 @@ import {
 import { formatChannel, formatModel } from '../render/blocks/task-lines.ts';
 import { csvFile, csvLine } from '../render/csv-line.ts';
 import * as strings from '../render/strings/index.ts';
-import { USAGE_FIGURES, type UsageRow } from '../store/usage-by-month.ts';
+import { lastTwoMonths, USAGE_FIGURES, type UsageRow } from '../store/usage-by-month.ts';
 import { type ModalContent, openForAdmins } from './modals.ts';
 
 /** Lines of one month: a modal has 100 blocks. */
@@ -69,11 +69,6 @@ async function sendCsv(deps: RelayDeps, actor: WorkspaceActor): Promise<void> {
   const file = { name: title, sizeBytes: table.length, content: Readable.from([table]) };
   const { fileId: id } = await workspace.uploads.stage(file);
   await workspace.uploads.share({ channel, comment, files: [{ id, title }] });
-}
-
-function lastTwoMonths({ workspace }: WorkspaceActor) {
-  const now = new Date();
-  return { workspace, since: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1)) };
 }
 
 function monthBlocks([month, rows]: [string, UsageRow[]]): ViewBlock[] {

@@ -19,6 +19,11 @@ export interface UsageRow extends Record<(typeof USAGE_FIGURES)[number], number>
   model: string;
 }
 
+/** This month and the one before, in a workspace. */
+export function lastTwoMonths({ workspace }: { workspace: string }, now = new Date()) {
+  return { workspace, since: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1)) };
+}
+
 /** Figures about turns, counted from the audit trail. */
 export class Usage extends Queries {
   /** The rows of a time, a month at a time, counted in one pass; with `by` person, each person's are apart. */

@@ -1,7 +1,7 @@
 import { type KyselyPlugin, sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { Store } from '../../src/store/store.ts';
-import { Usage } from '../../src/store/usage-by-month.ts';
+import { lastTwoMonths, Usage } from '../../src/store/usage-by-month.ts';
 import { freshDatabase } from '../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
@@ -45,4 +45,14 @@ test('any number of people are counted in one statement a month, each once, with
     ['2026-11', 1_200, 1_200, 0],
     ['2026-12', 1_200, 0, 1_200],
   ]);
+});
+
+test.each([
+  ['2027-01-04T00:00:00Z', '2026-12-01T00:00:00.000Z'],
+  ['2026-12-31T23:59:59Z', '2026-11-01T00:00:00.000Z'],
+])('the figures that are shown at %s begin at %s', (now, since) => {
+  expect(lastTwoMonths({ workspace: 'T1' }, new Date(now))).toEqual({
+    workspace: 'T1',
+    since: new Date(since),
+  });
 });

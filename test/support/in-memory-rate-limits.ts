@@ -1,5 +1,5 @@
 import type { PermitStore } from '../../src/slack/permit-queue.ts';
-import { BACKOFF } from '../../src/store/slack/shared-rate-limits.ts';
+import { BACKOFF } from '../../src/store/slack/backoff-after-429.ts';
 
 /** The shared rate limits in memory, by the same rule as in PostgreSQL, on the clock of `performance.now()`. */
 export class InMemoryRateLimits implements PermitStore {

@@ -1,23 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { MAX_RETRY_AFTER_MS } from '../../calls/retries-and-waits.ts';
 import { fromNow, Queries } from '../queries.ts';
-
-/** How much a 429 reduces a rate, for all processes, and how it recovers. */
-export const BACKOFF = {
-  /** What a 429 leaves of the rate. */
-  refusalFactor: 0.8,
-  minFactor: 0.3,
-  /** Of the full rate: one 429 costs a minute. With one 429 in a hundred calls, a busy limit keeps 0.8 of its rate. */
-  recoveryPerMinute: 0.2,
-  /** 429s of requests that were under way together count once (ms). */
-  sameRefusalMs: 2_000,
-} as const;
-
-/** How long ago the last 429 reduced the rate (s). What was reduced before the clock went back recovers, too. */
-const sinceReduced = sql`abs(extract(epoch from clock_timestamp() - rate_limit.rate_reduced_at))::float8`;
-/** The share of the full rate now. */
-const currentFactor = sql`least(1, greatest(${BACKOFF.minFactor}::float8,
-  rate_limit.rate_factor + ${BACKOFF.recoveryPerMinute}::float8 * ${sinceReduced} / 60))`;
+import { BACKOFF, currentFactor, reducedRate } from './backoff-after-429.ts';
 
 /** Until when a limit lasts; a time that is further away than it can be (ms) was set before the clock went back. */
 const until = (time: RawBuilder<unknown>, mostMs: number) =>
@@ -110,15 +94,11 @@ export class SharedRateLimits extends Queries {
 
   /** Slack answered 429: blocks the limit for all processes for `pauseMs`, and reduces its rate. A longer block stays. */
   async pause(workspace: string, limitKey: string, pauseMs: number): Promise<void> {
-    const counted = sql`${sinceReduced} < ${BACKOFF.sameRefusalMs / 1_000}::float8`;
     await sql`
       insert into rate_limits as rate_limit (workspace, limit_key, blocked_until, rate_factor, rate_reduced_at)
       values (${workspace}, ${limitKey}, ${fromNow(pauseMs)}, ${BACKOFF.refusalFactor}, clock_timestamp())
       on conflict (workspace, limit_key) do update set
-        blocked_until = greatest(${blockedUntil}, excluded.blocked_until),
-        rate_factor = case when ${counted} then rate_limit.rate_factor
-          else greatest(${BACKOFF.minFactor}::float8, ${currentFactor} * ${BACKOFF.refusalFactor}::float8) end,
-        rate_reduced_at = case when ${counted} then rate_limit.rate_reduced_at else clock_timestamp() end
+        blocked_until = greatest(${blockedUntil}, excluded.blocked_until), ${reducedRate}
     `.execute(this.db);
   }
 }

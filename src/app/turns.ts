@@ -10,12 +10,12 @@ import {
   passOnOrOfferSendNow,
   sendInstead,
   sendNow,
-  tellOfLateEdit,
 } from '../relay/controls/send-now-and-corrections.ts';
 import { StopTriggers } from '../relay/controls/stop-by-word-or-emoji.ts';
 import { StopControl } from '../relay/controls/stop-control.ts';
 import { tellOfUnsentReply, unsentReplyButtons } from '../relay/controls/unsent-replies.ts';
 import { markQueued, waitingReactionJobs } from '../relay/controls/waiting-reactions.ts';
+import { tellOfLateEdit } from '../relay/inbox/correction-note.ts';
 import { ResultLinks } from '../relay/replies/lasting-links.ts';
 import type { ChannelActor, MessagePress } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';

@@ -20,7 +20,7 @@ import type {
 } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
-import { sendEphemeral, trySendEphemeral } from '../runtime/private-notices.ts';
+import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { addPressedMessage } from './continue-and-retry.ts';
 import type { PassOnTime } from './messages-during-a-run.ts';
 import { noteIfPaused, updatePausedNoticeSoon } from './paused-messages.ts';
@@ -80,29 +80,6 @@ export async function sendNow(
   if (urgent.length === 0) return answerUnsent(deps, message);
   passOn(message, 'at_once');
   return answerSending(deps, urgent, strings.passingOn(urgent.length));
-}
-
-/**
- * Tells the person who edited or deleted a message that the agent has, in an ephemeral note whose buttons send the
- * correction or stop the run. If the editor is unknown, `person` is '' and nobody gets a note. Throws a SlackError.
- */
-export async function tellOfLateEdit(
-  deps: RelayDeps,
-  outcome: InboxOutcome,
-  message: ChannelActor & MessageKey,
-): Promise<void> {
-  if (outcome.kind !== 'too_late' || message.person === '') return;
-  const turn = await deps.store.turns.ofMessage(message);
-  if (turn === undefined) return;
-  const hasEnded = hasSettled(turn); // With or without a reply.
-  if (outcome.change === 'deletion' && hasEnded) return; // Nothing is left to stop.
-  const tooLate = turn.outcome === 'completed' ? strings.editedAfterAnswer : strings.editedAfterEnd;
-  const editNote = hasEnded
-    ? noteWithButtons(tooLate, ['correct'], message.ts)
-    : noteWithButtons(strings.editedAfterSending, ['send_instead', 'correct'], message.ts);
-  const note =
-    outcome.change === 'edit' ? editNote : noteWithButtons(strings.deletedAfterSending, ['stop'], turn.id);
-  await sendEphemeral(deps, { ...message, threadTs: turn.thread_ts }, note);
 }
 
 /** Sends the new text of a message that was edited after it was sent; each edit once. */

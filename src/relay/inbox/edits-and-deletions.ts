@@ -4,23 +4,21 @@ import type { Message } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { certainClosingAt, type PlaceDeps } from '../access/access-policy.ts';
 import { addresseeOf, listenTo } from '../reading/listening.ts';
-import { filesOf, parseMessage } from '../reading/message-parser.ts';
-import { isSameAsWritten, mergedVersions, messageUpdate, withoutFiles } from '../reading/message-versions.ts';
-import {
-  type ChangedMessage,
-  type InboxEvent,
-  type InboxOutcome,
-  type IncomingMessage,
-  isEarlierTs,
+import { parseMessage } from '../reading/message-parser.ts';
+import { messageUpdate } from '../reading/message-versions.ts';
+import type {
+  ChangedMessage,
+  InboxEvent,
+  InboxOutcome,
+  IncomingMessage,
 } from '../runtime/incoming-message.ts';
+import { offerCorrection } from './correction-note.ts';
 
 type EditDeps = Parameters<typeof listenTo>[0] & PlaceDeps & { rowsKeptDays: number };
 
 /** Nobody is told, and nothing is kept. */
 export const NOT_ANSWERED = { kind: 'ignored', why: 'the bot does not answer there' } as const;
 
-/** How long a person surely still sees a note that only they see (s): it is gone once they reload Slack. */
-const NOTE_SEEN_S = 600;
 /** How old a message may be (s) that Slack shows for the first time in a change that no person made. */
 const FIRST_SEEN_S = 600;
 
@@ -108,40 +106,6 @@ async function mergeWhileWaiting(
   if (isSame && update.is_partial === known.is_partial) return { kind: 'known' };
   if (!(await messages.updateContent(known, update))) return undefined;
   return isSame ? { kind: 'known' } : { kind: 'reworded' };
-}
-
-/** Keeps what a version adds to a message that was sent, for the button that sends the correction. */
-async function offerCorrection(
-  { pendingEdits }: Pick<Store, 'pendingEdits'>,
-  known: Message,
-  { message, editedTs: edited_ts, before }: ChangedMessage,
-): Promise<InboxOutcome> {
-  if (known.state === 'unsent' || known.state === 'withdrawn' || known.state === 'refused')
-    return { kind: 'ignored', why: `an edit of a message that is ${known.state}` };
-  const kept = await pendingEdits.get(known);
-  // An edit may arrive after the deletion.
-  if (kept?.is_deletion === true) return { kind: 'known' };
-  const version = { content: message.content, edited_ts };
-  const sent = known.content ?? before;
-  let last = sent && { content: sent, edited_ts: known.edited_ts };
-  if (kept?.content != null) {
-    const edit = { content: kept.content, edited_ts: kept.edited_ts };
-    last = last === undefined ? edit : mergedVersions(last, edit);
-  }
-  // Of a message whose text is erased, only the time tells whether an edit is new.
-  const lastTs = last?.edited_ts ?? known.edited_ts;
-  const isOld = edited_ts === null || (lastTs !== null && !isEarlierTs(lastTs, edited_ts));
-  const merged = last === undefined ? version : mergedVersions(last, version);
-  if (last === undefined ? isOld : isSameAsWritten(last.content, merged.content)) return { kind: 'known' };
-  // The files went with the message.
-  const sentFileIds = filesOf(sent ?? {}).map(({ id }) => id);
-  const content = withoutFiles(merged.content, sentFileIds);
-  const correction = { is_deletion: false, content, edited_ts: merged.edited_ts };
-  await pendingEdits.record(known, correction, message.person);
-  // The note on an edit just before sends this one.
-  const isOffered = kept?.content != null && kept.sent_as_ts === null && kept.edited_ts !== null;
-  const isNoteSeen = isOffered && Number(edited_ts) - Number(kept.edited_ts) < NOTE_SEEN_S;
-  return isNoteSeen ? { kind: 'reworded' } : { kind: 'too_late', change: 'edit' };
 }
 
 /** Whether a copy may lack files that the message has. */

@@ -25,7 +25,7 @@ import {
 } from './http-request.ts';
 import { nextCursor } from './request-bodies.ts';
 import { isJsonWithinLimits, type ResponseReader } from './response-limits.ts';
-import { describeIssue, type Page } from './service-schema.ts';
+import type { Page } from './service-schema.ts';
 
 export interface CallDetails {
   /** Values for the `{name}`s of the path. */
@@ -289,10 +289,11 @@ export class ServiceHttp {
   }
 }
 
-/** Names up to three places where a response does not match the schema. */
+/** Names up to three places where a response does not match the schema, with a code or our own words: never its values. */
 function describeIssues({ issues }: z.ZodError): string {
-  const places = issues
-    .slice(0, 3)
-    .map((issue) => `${issue.path.join('.').slice(0, 100) || 'at the top'} (${describeIssue(issue)})`);
+  const places = issues.slice(0, 3).map(({ path, code, message }) => {
+    const place = path.join('.').slice(0, 100) || 'at the top';
+    return `${place} (${code === 'custom' ? message : code})`;
+  });
   return `first ${places.join(', ')}`;
 }

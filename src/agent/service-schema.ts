@@ -76,11 +76,6 @@ function record<Fields extends z.ZodRawShape>(fields: Fields) {
   return z.object(fields).transform((wire) => camelcaseKeys(wire));
 }
 
-/** The problem: a code, or our own words. Never a value from the response. */
-export function describeIssue({ code, message }: z.core.$ZodIssue): string {
-  return code === 'custom' ? message : code;
-}
-
 export const projectSchema = record({
   id: idSchema,
   title: nameSchema,

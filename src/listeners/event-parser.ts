@@ -124,10 +124,6 @@ function ignored(why: string): InboxEvent {
   return { kind: 'ignored', why };
 }
 
-function isFromBot(message: ThreadMessage, bot: BotIdentity): boolean {
-  return message.user === bot.userId || isByApp(message);
-}
-
 /** A change of a message: a person's edit, if it has a new `edited`, or more than Slack showed before. */
 function parseEdit(
   location: Parameters<typeof toIncomingMessage>[0],
@@ -136,7 +132,7 @@ function parseEdit(
   before: ThreadMessage | undefined,
 ): InboxEvent {
   if (now === undefined) return ignored(MALFORMED);
-  if (isFromBot(now, bot)) return ignored('an edit of a bot');
+  if (now.user === bot.userId || isByApp(now)) return ignored('an edit of a bot');
   const message = toIncomingMessage(location, now, bot, []);
   if (message === undefined) return ignored(NOBODYS);
   const editedTs = now.edited?.ts;

@@ -214,7 +214,7 @@ function blocksBelowAnswer(
   const listsSources = showsSources(state) && sourceListOf(state) === undefined;
   const blocks: SlackBlock[] = listsSources ? sourceBlocks(state.blocks) : [];
   const ended = ENDED_PHASES.has(state.phase);
-  const sentence = shorten(sentenceOf(state), MAX_SENTENCE_LENGTH);
+  const sentence = shorten(state.sentence ?? strings.phases[state.phase], MAX_SENTENCE_LENGTH);
   const restNote = rest && (ended ? strings.restInFile : strings.answerContinues(rest.answerLength));
   const notes = [...state.notes, restNote ?? ''].filter((note) => /\S/.test(note));
   if (notes.length > 0) blocks.push(contextLineBlock(joinNotes(notes)));
@@ -249,10 +249,6 @@ function shownToolBlocks(state: DisplayedReply): readonly ContentBlock[] {
 
 function hasSteps(state: DisplayedReply): boolean {
   return shownToolBlocks(state).some(({ kind }) => kind.startsWith('tool_'));
-}
-
-function sentenceOf(state: DisplayedReply): string {
-  return state.sentence ?? strings.phases[state.phase];
 }
 
 function joinNotes(notes: readonly string[]): string {

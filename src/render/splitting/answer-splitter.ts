@@ -1,8 +1,9 @@
 import type { MarkdownBlock } from '@slack/types';
 import { figureOf } from '../markdown/figures.ts';
 import { hasDelimiterRow, lineStart } from '../markdown/markdown-node.ts';
+import { fallbackText } from '../markdown/notification-text.ts';
 import { isParsedEnough, type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
-import { fallbackText, neutralizePings } from '../markdown/pings.ts';
+import { neutralizePings } from '../markdown/pings.ts';
 import * as strings from '../strings/index.ts';
 import { cutAtBlockLimit, cutAtLengthLimit, cutFrom } from './cut-point.ts';
 import { incompleteEndOf } from './incomplete-markdown.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fallbackText, truncateBytes } from '../../../src/render/markdown/pings.ts';
+import { fallbackText } from '../../../src/render/markdown/notification-text.ts';
+import { truncateBytes } from '../../../src/render/markdown/pings.ts';
 import { markdownArbitrary } from '../../support/markdown-arbitrary.ts';
 
 describe('the text for notifications', () => {

@@ -8,7 +8,7 @@ import { compareTs, messageContent } from '../../relay/runtime/incoming-message.
 import { writerName } from '../../relay/sending/earlier-messages.ts';
 import { resendChain } from '../../relay/sending/resent-message.ts';
 import { savedPermalink } from '../../relay/tasks/task-summaries.ts';
-import { withoutSignedLinks } from '../../render/markdown/unsafe-links.ts';
+import { withoutSignedLinks } from '../../render/markdown/signed-links-in-text.ts';
 import { answerText } from '../../render/messages/answer-text.ts';
 import type * as recorded from '../../render/record/record-page.ts';
 import { recordNotes, tasks } from '../../render/strings/index.ts';

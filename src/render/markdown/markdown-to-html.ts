@@ -11,8 +11,9 @@ import { BLOCK_MARKS } from './literal-marks.ts';
 import { hasDelimiterRow } from './markdown-node.ts';
 import { spanType } from './math.ts';
 import { limitNesting, markdownSyntax } from './parse-markdown.ts';
+import { withoutSignedLinks } from './signed-links-in-text.ts';
 import { unicodeFormula } from './unicode-math.ts';
-import { isLinkTarget, labelNote, withoutSignedLinks } from './unsafe-links.ts';
+import { isLinkTarget, labelNote } from './unsafe-links.ts';
 
 /** Shows the cells beyond those of a table's header, too. */
 const allCells: HtmlExtension = {

@@ -1,7 +1,7 @@
 import type { RichTextBlock, RichTextElement } from '@slack/types';
 import type { ContentBlock } from '../../agent/content-blocks.ts';
 import type { SourceId } from '../../registries/source-check.ts';
-import { isSignedLink } from '../markdown/unsafe-links.ts';
+import { isSignedLink } from '../markdown/signed-links-in-text.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text-format.ts';
 import { answerText } from './answer-text.ts';

@@ -1,7 +1,7 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
 import type { SourceChecks } from '../../registries/source-check.ts';
 import { markdownToHtml } from '../markdown/markdown-to-html.ts';
-import { withoutSignedLinks } from '../markdown/unsafe-links.ts';
+import { withoutSignedLinks } from '../markdown/signed-links-in-text.ts';
 import { answerText } from '../messages/answer-text.ts';
 import { moreAbout } from '../messages/checked-sources.ts';
 import { type Source, sourcesOf } from '../messages/sources.ts';

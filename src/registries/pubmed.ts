@@ -39,7 +39,8 @@ export function readSummary({ title, pubdate, sortpubdate, pubtype, references }
   const year = /^\d{4}/.exec(pubdate)?.[0] ?? /^\d{4}/.exec(sortpubdate)?.[0];
   const events = references.flatMap(({ reftype, refsource, pmid }) => {
     const state = STATES.get(reftype.toLowerCase().replace(/[^a-z]/g, ''));
-    return state === undefined ? [] : [{ state, since: dateIn(refsource), see: idOf(pmid) }];
+    const see: SourceId | undefined = /^\d{1,8}$/.test(pmid) ? `pmid:${Number(pmid)}` : undefined;
+    return state === undefined ? [] : [{ state, since: dateIn(refsource), see }];
   });
   const worst = [...STATES.values()].find(
     (one) => one !== 'retracted' && events.some(({ state }) => state === one),
@@ -65,10 +66,6 @@ function dateIn(refsource: string): string | undefined {
   const at = MONTHS.indexOf(month ?? '-');
   const rest = at < 0 ? [] : [String(at / 3 + 1), ...(day === undefined ? [] : [day])];
   return year === undefined ? undefined : [year, ...rest.map((part) => part.padStart(2, '0'))].join('-');
-}
-
-function idOf(pmid: string): SourceId | undefined {
-  return /^\d{1,8}$/.test(pmid) ? `pmid:${Number(pmid)}` : undefined;
 }
 
 /** Looks up the PMIDs of an answer, at most 200, at PubMed. Yields what it finds; the rest was not answered. Throws a RegistryError. */

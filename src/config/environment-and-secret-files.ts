@@ -59,8 +59,9 @@ function readSettings(environment: Environment, conflicts: typeof findConflicts)
   const config = settingsSchema.parse(valid);
   const known = [...settingNotes.keys(), ...secrets.map((name) => `${name}_FILE`)];
   const misspelt = misspeltNames(Object.keys(given), known);
+  const former = Object.keys(given).filter((name) => formerSettings.has(name));
   const all = [
-    ...formerNames(Object.keys(given)),
+    ...former.map((name) => `${name} ${formerSettings.get(name)}`),
     ...misspelt,
     ...problems.values(),
     ...conflicts(config, set, problems),
@@ -175,14 +176,6 @@ function readSecretFiles(set: Environment, secrets: readonly string[]) {
     }
   }
   return { read, problems };
-}
-
-/** A sentence for each setting of an earlier release. */
-function* formerNames(given: readonly string[]): Iterable<string> {
-  for (const name of given) {
-    const what = formerSettings.get(name);
-    if (what !== undefined) yield `${name} ${what}`;
-  }
 }
 
 /** How many letters may differ in a name of this length; shorter ones look too much like those of other programs. */

@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import type { ResultList } from '../../agent/list-pages.ts';
 import type { ResultFile } from '../../agent/service-schema.ts';
 import { signedUntil } from '../../agent/signed-links.ts';
+import { isTabSeparated } from '../../render/delimited-tables.ts';
 import { storedName, UNNAMED_FILE } from '../../render/file-names.ts';
 import { fileType } from '../../render/file-types.ts';
 import { fileNamed, MAX_FIGURES, type PlacedFigures } from '../../render/messages/figure-blocks.ts';
@@ -11,7 +12,7 @@ import {
   resultList,
   withoutLinks,
 } from '../../render/messages/result-list.ts';
-import { isShownWhole, isTabSeparated, tablesIn } from '../../render/messages/shown-tables.ts';
+import { isShownWhole, tablesIn } from '../../render/messages/shown-tables.ts';
 import * as strings from '../../render/strings/index.ts';
 import { withDigest } from '../../slack/file-response.ts';
 import type { ClaimableResult, ClaimedResult } from '../../store/files/posted-results.ts';

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
+import { delimiterOf, parseDelimitedTable } from '../../render/delimited-tables.ts';
 import { fileType } from '../../render/file-types.ts';
-import { delimiterOf, parseDelimitedTable } from '../../render/messages/shown-tables.ts';
 import { type AlteredCells, alteredCells } from '../../render/strings/index.ts';
 import type { FileNote } from '../../store/schema.ts';
 import type { UploadSource } from './file-upload.ts';

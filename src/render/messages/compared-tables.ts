@@ -1,5 +1,6 @@
+import { parseDelimitedTable } from '../delimited-tables.ts';
 import { doNumbersAgree, numberInCell, plainCell } from './cell-numbers.ts';
-import { comparableText, parseDelimitedTable, tableRowsIn } from './shown-tables.ts';
+import { comparableText, tableRowsIn } from './shown-tables.ts';
 
 /** An answer, and the delimited tables among its files, as texts. */
 export interface ComparedAnswer {

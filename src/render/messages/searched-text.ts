@@ -1,6 +1,6 @@
+import { parseDelimitedTable } from '../delimited-tables.ts';
 import { ENTITY } from '../text-format.ts';
 import { ID_KINDS } from './id-patterns.ts';
-import { parseDelimitedTable } from './shown-tables.ts';
 
 /** A text of less than `most` characters; of another the beginning, without its last word: half of an id is another id. */
 export function wholeWords(text: string, most: number): string {

@@ -11,7 +11,6 @@ import {
   type GuardedCallOptions,
 } from './client-options.ts';
 import { AgentNotFoundError } from './errors.ts';
-import { DEFAULT_RETRY_POLICY } from './http-request.ts';
 import {
   allResults,
   type ListMessages,
@@ -37,6 +36,7 @@ import {
   type UploadedPart,
 } from './request-bodies.ts';
 import { OPERATOR_RESPONSE_LIMITS, ResponseReader } from './response-limits.ts';
+import { DEFAULT_RETRY_POLICY } from './retries.ts';
 import { ServiceHttp } from './service-http.ts';
 import { DEFAULT_SERVICE_OPTIONS, type ServiceOptions } from './service-options.ts';
 import * as schemas from './service-schema.ts';

@@ -20,11 +20,11 @@ import {
   FIRST_IDLE_MS,
   type HttpResponse,
   isUnreadableHead,
-  retryCall,
   sendRequest,
 } from './http-request.ts';
 import { nextCursor } from './request-bodies.ts';
 import { isJsonWithinLimits, type ResponseReader } from './response-limits.ts';
+import { retryCall } from './retries.ts';
 import type { Page } from './service-schema.ts';
 
 export interface CallDetails {

@@ -4,14 +4,9 @@ import { anySignal, withSecondCall } from '../calls/retries-and-waits.ts';
 import type { Transport } from './client-options.ts';
 import { type CallContext, errorForBrokenRequest, errorForResponse } from './error-mapping.ts';
 import { AgentError, AgentRejectedError } from './errors.ts';
-import {
-  FIRST_IDLE_MS,
-  type HttpRequest,
-  type HttpResponse,
-  retryCall,
-  sendRequest,
-} from './http-request.ts';
+import { FIRST_IDLE_MS, type HttpRequest, type HttpResponse, sendRequest } from './http-request.ts';
 import { mayReach } from './network-address.ts';
+import { retryCall } from './retries.ts';
 
 /** Until when a link works at the latest, if its signature says so: AWS and Google write a time and seconds. */
 export function signedUntil(link: string): Date | undefined {

@@ -12,7 +12,7 @@ import { questionPost, verbatimContent } from '../../src/features/start/question
 import { parseMessage } from '../../src/relay/reading/message-parser.ts';
 import { plainText, readableText } from '../../src/relay/reading/message-to-markdown.ts';
 import { buildTranscript } from '../../src/relay/sending/earlier-messages.ts';
-import { taskTitle } from '../../src/relay/sending/thread-task.ts';
+import { taskTitle } from '../../src/relay/sending/task-title.ts';
 import { taskLine } from '../../src/render/blocks/task-lines.ts';
 import { emojiNames, literalCost, literalMarks } from '../../src/render/markdown/literal-marks.ts';
 import { restorePings } from '../../src/render/markdown/pings.ts';

@@ -38,7 +38,7 @@ import {
 } from './earlier-messages.ts';
 import { type LinkedMessages, linkAgeMs, NO_LINKS, readLinkedMessages } from './linked-messages.ts';
 import { resentTurn } from './resent-message.ts';
-import { taskTitle } from './thread-task.ts';
+import { taskTitle } from './task-title.ts';
 
 const NO_EARLIER: EarlierMessages = { messages: [], missing: undefined, unsentTs: [], isBeginning: false };
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { taskTitle } from '../../../src/relay/sending/thread-task.ts';
+import { taskTitle } from '../../../src/relay/sending/task-title.ts';
 import { plainTitle } from '../../../src/render/blocks/task-lines.ts';
 
 describe("a task's title", () => {

@@ -13,14 +13,10 @@ import { StoreError } from '../../store/errors.ts';
 import type { Post, TurnLocation } from '../../store/schema.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease, throwIfInterrupted } from '../runtime/lease.ts';
-import {
-  backoffMs,
-  isThreadUnreachable,
-  transientFailure,
-  withRetry,
-} from '../runtime/retry-and-giving-up.ts';
+import { backoffMs, transientFailure, withRetry } from '../runtime/retry-and-giving-up.ts';
 import { isInterruption } from '../runtime/turn-exceptions.ts';
 import { once, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
+import { isThreadUnreachable } from '../runtime/unreachable-or-moved.ts';
 import { asRendered, formSender } from './fallback-forms.ts';
 
 /** Attempts at a step before a file is left out. */

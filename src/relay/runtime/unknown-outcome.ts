@@ -8,8 +8,8 @@ import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import type { RelayDeps, WorkspaceClient } from './deps.ts';
 import { type Lease, sleepWithLease } from './lease.ts';
-import { outcomeIfUnreachable } from './retry-and-giving-up.ts';
 import { Interruption, TurnEnded } from './turn-exceptions.ts';
+import { outcomeIfUnreachable } from './unreachable-or-moved.ts';
 
 /** How long (ms) a request may travel. */
 const NETWORK_MARGIN_MS = 2_000;

@@ -9,7 +9,7 @@ import { postReviews } from '../replies/review-posts.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { JobKind } from '../runtime/job-runner.ts';
 import type { Lease } from '../runtime/lease.ts';
-import { isThreadUnreachable } from '../runtime/retry-and-giving-up.ts';
+import { isThreadUnreachable } from '../runtime/unreachable-or-moved.ts';
 import { type OpenState, sayNobodyWatches, updateBackgroundNotices } from './background-work.ts';
 
 /** Each pause between checks is so much longer, up to this multiple of the first. By default: 12 an hour. */

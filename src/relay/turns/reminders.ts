@@ -9,8 +9,8 @@ import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
-import { outcomeIfUnreachable } from '../runtime/retry-and-giving-up.ts';
 import { Interruption, isInterruption } from '../runtime/turn-exceptions.ts';
+import { outcomeIfUnreachable } from '../runtime/unreachable-or-moved.ts';
 
 /** How often a wait is looked at once its reminder is posted (ms): its end wakes the job, unless a process dies. */
 const LOOK_AGAIN_MS = { run: 60_000, plan: 24 * 3_600_000 };

@@ -33,9 +33,9 @@ import type { TaskStartQuestion } from '../../store/tasks/task-starts.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import type { ModalTrigger } from '../modals.ts';
 import { refusedTurn } from './asked-again.ts';
+import { offeredPrompts } from './offered-prompts.ts';
 import { quotation, verbatimContent } from './question-post.ts';
 import { parseStartFormMetadata, START_CALLBACK, type StartFormMetadata } from './start-form-view.ts';
-import { offeredPrompts } from './welcome.ts';
 
 /** Longest work before the response (ms), which Slack wants within 3 s; the rest continues after it. */
 const ANSWER_TIMEOUT_MS = 1_800;

@@ -28,8 +28,8 @@ import { messageKeyOf } from '../../store/threads/turns.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../modals.ts';
 import { readQuestion } from './asked-again.ts';
+import { offeredPrompts, promptsToTry, promptValue } from './offered-prompts.ts';
 import { MAX_QUESTION_CHARACTERS, type StartFormContent, startFormView } from './start-form-view.ts';
-import { offeredPrompts, promptsToTry, promptValue } from './welcome.ts';
 
 const MAX_USED_SKILLS = 20;
 

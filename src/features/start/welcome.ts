@@ -1,9 +1,8 @@
 import { timeLimit } from '../../calls/retries-and-waits.ts';
 import { accessPolicyFor, closingAt } from '../../relay/access/access-policy.ts';
 import { useDenial } from '../../relay/access/rights.ts';
-import { parsePromptList } from '../../relay/reading/prompt-list.ts';
 import type { ChannelActor } from '../../relay/runtime/control-request.ts';
-import type { OfferedPrompt, RelayDeps } from '../../relay/runtime/deps.ts';
+import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { JobKind } from '../../relay/runtime/job-runner.ts';
 import { postJobNotice } from '../../relay/runtime/unknown-outcome.ts';
@@ -20,38 +19,15 @@ import { noteWithButtons } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
+import { promptsToTry, promptValue } from './offered-prompts.ts';
 
 /** Prompts in the greeting of a person. */
 const MAX_TRIED = 3;
 /** Prompts that Slack suggests (https://docs.slack.dev/reference/methods/assistant.threads.setSuggestedPrompts). */
 const MAX_SUGGESTED = 4;
 
-/** What the value of a button says that opens the form blank, or with a prompt, by its title. */
+/** What the value of a button says that opens the form blank. */
 const NO_PROMPT = 'new';
-export const promptValue = (title: string) => `prompt/${title}`;
-
-type PromptDeps = Pick<RelayDeps, 'store' | 'settings'>;
-
-/** Where prompts are offered: a channel, or WHOLE_WORKSPACE for the operator's alone. */
-type PromptPlace = Pick<ChannelActor, 'workspace' | 'channel'>;
-
-/** The prompts that people have set: those of the channel, then the operator's, each title once. Throws a StoreError. */
-export async function offeredPrompts(
-  { store, settings }: PromptDeps,
-  { workspace, channel }: PromptPlace,
-): Promise<OfferedPrompt[]> {
-  const own = (await store.settings.get(workspace, channel)).prompts?.text ?? '';
-  const byTitle = Map.groupBy([...(parsePromptList(own) ?? []), ...settings.prompts], ({ title }) => title);
-  return [...byTitle.values()].flatMap(([first]) => first ?? []);
-}
-
-/** What a person can try: what is offered, or else what is built in and fits the operator's limits. Throws a StoreError. */
-export async function promptsToTry(deps: PromptDeps, place: PromptPlace): Promise<readonly OfferedPrompt[]> {
-  const offered = await offeredPrompts(deps, place);
-  if (offered.length > 0) return offered;
-  const takesFiles = deps.settings.maxMessageFiles > 0;
-  return strings.prompts.list.filter(({ prompt }) => takesFiles || !/\battached\b/.test(prompt));
-}
 
 /** Says how to begin: once in each channel where the bot was invited, and once to each person in their direct messages. */
 export function welcomes(deps: RelayDeps, runDue: () => void) {

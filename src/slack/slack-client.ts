@@ -7,7 +7,7 @@ import { abortWith, type LeaseGuard, parseRetryAfter } from '../calls/retries-an
 import { Presence } from '../calls/shared-calls.ts';
 import { successIn, toSlackError, unreadableResponse } from './error-mapping.ts';
 import { assertLeaseHeld, SlackAuthError } from './errors.ts';
-import { missingScopes } from './scopes.ts';
+import { noteScopes } from './scopes.ts';
 
 export const SLACK_API_URL = 'https://slack.com/api/';
 
@@ -133,16 +133,6 @@ function formOf(args: Record<string, unknown>): string {
     form.set(name, typeof value === 'string' ? value : JSON.stringify(value));
   }
   return form.toString();
-}
-
-/** Keeps which scopes an installation lacks, as each response says; none: this one does not. */
-export function noteScopes(installation: Installation, log: Logger, granted: readonly string[]): void {
-  const { workspace, missingScopes: before = [] } = installation;
-  if (granted.length === 0 || workspace === '') return;
-  const missing = missingScopes(granted);
-  installation.missingScopes = missing;
-  if (missing.length > 0 && missing.join() !== before.join())
-    log.error({ workspace, missing }, 'the app lacks scopes in this workspace; install it there again');
 }
 
 export interface Installation {

@@ -5,11 +5,11 @@ import { retryTransient, SlackAuthError, SlackRateLimitError } from './errors.ts
 import { nextPageSchema, optional, pagesOf } from './field-schemas.ts';
 import type { PermitStore } from './permit-queue.ts';
 import { RATE_LIMITS, RateLimiter } from './rate-limits.ts';
+import { noteScopes } from './scopes.ts';
 import {
   anyResponseSchema,
   clientForToken,
   type Installation,
-  noteScopes,
   type SlackClientOptions,
 } from './slack-client.ts';
 

@@ -1,5 +1,5 @@
 import { supportedTaskOptions } from '../agent/service-options.ts';
-import type { Config } from '../config/environment-and-secret-files.ts';
+import { type Config, defaultWorkspaceQuota } from '../config/settings.ts';
 import type { RelayLimits } from '../limits.ts';
 import { readPromptsFile } from '../operate/prompts-file.ts';
 import { tellIfClosed } from '../relay/access/refusals.ts';
@@ -145,9 +145,4 @@ export function relaySettings(
       atOnceWorkspace: limits.atOnceWorkspace,
     },
   };
-}
-
-/** Messages an hour: workspaces that install the app themselves must not use up the operator's key. */
-function defaultWorkspaceQuota({ SLACK_CLIENT_ID, AGENT_API_KEY }: Config): number {
-  return SLACK_CLIENT_ID !== undefined && AGENT_API_KEY !== undefined ? 600 : 0;
 }

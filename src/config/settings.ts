@@ -330,6 +330,11 @@ export const formerSettings: ReadonlyMap<string, string> = new Map([
 /** All settings of the app, validated. */
 export type Config = z.output<typeof settingsSchema>;
 
+/** Messages an hour: workspaces that install the app themselves must not use up the operator's key. */
+export function defaultWorkspaceQuota({ SLACK_CLIENT_ID, AGENT_API_KEY }: Config): number {
+  return SLACK_CLIENT_ID !== undefined && AGENT_API_KEY !== undefined ? 600 : 0;
+}
+
 /** What operators need to know, by setting. */
 export const settingNotes: ReadonlyMap<string, SettingNote> = new Map(
   Object.entries(settingsSchema.shape).map(([name, schema]) => [name, notes.get(schema) ?? { what: '' }]),

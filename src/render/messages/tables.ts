@@ -11,8 +11,9 @@ import {
   type MarkdownNode,
 } from '../markdown/markdown-node.ts';
 import { isParsedEnough, type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
+import { isSignedLink } from '../markdown/signed-links-in-text.ts';
 import { unicodeFormula } from '../markdown/unicode-math.ts';
-import { isSignedLink, labelNote } from '../markdown/unsafe-links.ts';
+import { labelNote } from '../markdown/unsafe-links.ts';
 import type { AnswerPart } from '../splitting/answer-splitter.ts';
 import { openerOf } from '../splitting/segments.ts';
 import { firstOfTable, tableCaption } from '../strings/index.ts';

@@ -77,7 +77,7 @@ export class StopTriggers {
     const thread = { workspace, channel, thread_ts };
     const outcome = await this.#stopThread(thread, stop);
     this.#tellPerson(trigger, thread_ts, outcome);
-    // Slack leaves it to the app to show that the session is idle. A turn does so at its end. Here there is no turn.
+    // Slack leaves it to the app to show that the session is idle. A turn does so at its end; without one, this does.
     const sessions = this.#deps.workspace(workspace)?.sessions;
     if (sessions !== undefined && (outcome === 'nothing' || outcome === 'over')) {
       const isDue = async () => (await this.#deps.store.turns.open(thread)) === undefined;

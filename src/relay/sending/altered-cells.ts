@@ -236,7 +236,7 @@ function alteredGenes({ heading, cells, genes, dates, floats, altered }: Column)
 /** The numbers that seem to have lost their leading zeros, shorter than those that have them. Undefined for none. */
 function lostZeros({ heading, padded, unpadded }: Column): Alteration | undefined {
   const [width = 0] = padded; // The one length of the numbers that have their zeros.
-  // Where numbers of several lengths begin with a zero, they are codes, and no zero is lost.
+  // If numbers of several lengths begin with a zero, they are codes, and no zero is lost.
   const isFixed = padded.size === 1 && [...unpadded.keys()].every((length) => length <= width);
   // Of what OTHER_HEADING names, ids of samples and people are padded; dates, counts and labels are not.
   const isNeverPadded = OTHER_HEADING.test(heading) && !/sample|patient|subject/i.test(heading);

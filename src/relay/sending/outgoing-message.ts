@@ -138,7 +138,7 @@ async function readBack(
     if (!(error instanceof SlackError) && !signal.aborted) throw error;
     deps.log.warn({ channel, ts, err: error }, 'a message goes as its app_mention showed it');
   });
-  // The message is gone, or its tombstone, which has another user, is there.
+  // Nothing came, or the tombstone of a deleted message, which has another user.
   if (read?.user !== user_id) return { ...known, is_partial: false };
   const version = { content: messageContent(read), edited_ts: read.edited?.ts ?? null };
   return messageUpdate(known, version, { isPartial: false });

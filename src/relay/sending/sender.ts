@@ -324,7 +324,7 @@ export class Sender {
     });
   }
 
-  /** After **Try again**, leaves the task once, and returns whether it did. The message, frozen anew, quotes the task's. */
+  /** After **Try again**, leaves the task once, and returns whether it did. The message, frozen anew, quotes it. */
   async #leaveTask(taskId: string): Promise<boolean> {
     const { resends_turn_id: triedAgain } = await messageOfTurn(this.#work, this.#turn);
     if (triedAgain === null || this.#left.has('task')) return false;

@@ -56,7 +56,7 @@ export async function recordSentContent(
   if (message.state !== 'waiting') return endUnlessFrozen(row, message);
   const values = await composeValues(work, thread, turn, request);
   const title = await newTitle(work.deps.store, thread, turn, request);
-  // The writer of a message that is sent again is not who sends it again.
+  // Whoever sends a message again need not be its writer.
   const original = (await resendChain(work.deps.store, message)).at(-1);
   const writer = original === undefined ? message.user_id : original.asked_by;
   // False if the turn was stopped, or the message was edited, is held, or follows one that waits, except `earlierTs`.

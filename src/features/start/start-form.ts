@@ -53,8 +53,9 @@ export function startForm(deps: RelayDeps) {
   async function openFromButton(press: ButtonPress): Promise<ModalOutcome> {
     const { workspace, channel, value } = press;
     const known = await promptsToTry(deps, { workspace, channel: WHOLE_WORKSPACE });
-    const named = known.find(({ title }) => promptValue(title) === value)?.prompt ?? '';
-    const { text, choices } = parseFlags(named, deps.settings.supportedTaskOptions);
+    const named = known.find(({ title }) => promptValue(title) === value);
+    if (named === undefined) return openNew(press, channel, '');
+    const { text, choices } = parseFlags(named.prompt, deps.settings.supportedTaskOptions);
     return openNew(press, channel, text, choices);
   }
 

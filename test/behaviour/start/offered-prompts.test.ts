@@ -55,6 +55,19 @@ describe.concurrent('prompts', () => {
     );
   });
 
+  test("are offered in the form that the button below the bot's welcome opens", async () => {
+    const { person, channel } = await promptedPlace();
+    slack.kick(channel);
+    slack.invite(channel);
+    const welcome = () =>
+      slack.messages(channel).find(({ blocks }) => JSON.stringify(blocks ?? []).includes('"ask_agent"'));
+    const { ts } = await scene.until('the bot says how to begin', welcome);
+    await slack.click({ person, channel, ts, actionId: 'ask_agent' });
+    await starting.form(person);
+    for (const title of ['Check a plate', 'Annotate variants'])
+      expect(starting.modalText(person)).toContain(title);
+  });
+
   test('that are no longer offered are named beside the list of prompts', async () => {
     const { person, channel } = await promptedPlace();
     await slack.command({ person, channel, command: '/agent', text: 'new' });

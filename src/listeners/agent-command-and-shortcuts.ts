@@ -9,14 +9,14 @@ import type { StopControl } from '../relay/controls/stop-control.ts';
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { inBackground } from '../relay/runtime/poller.ts';
-import { sendDirectMessage, sendEphemeral } from '../relay/runtime/private-notices.ts';
+import { sendDirectMessage } from '../relay/runtime/private-notices.ts';
 import type { RenderedMessage } from '../render/blocks/slack-blocks.ts';
 import { escapeMrkdwn } from '../render/markdown/pings.ts';
 import * as strings from '../render/strings/index.ts';
 import { shorten } from '../render/text-format.ts';
 import { optional } from '../slack/field-schemas.ts';
 import { parseActor } from './envelope.ts';
-import { failureText, type ListenerContext } from './interactions.ts';
+import { failureText, type ListenerContext, SAY_FAILURE_MS } from './interactions.ts';
 
 /** A subcommand, with the words after it. */
 type SlashCommand = ChannelActor & ModalTrigger & { words: string };
@@ -77,23 +77,31 @@ export function registerSlashCommand(
     await ack();
     const { team_id: workspace, channel_id: channel, user_id: person, trigger_id: triggerId } = data;
     const words = question.slice(word.length).trim();
-    const work = respondTo(respond, handle({ workspace, channel, person, triggerId, words }));
+    const handled = handle({ workspace, channel, person, triggerId, words });
+    const work = tellOutcome(byResponseUrl(respond), handled);
     const subcommand = isQuestion ? 'question' : word;
     inBackground(work, log.child({ subcommand }), 'could not answer a command', 'warn');
   });
 }
 
-/** By response_url: works without the bot in the channel, and outside the rate limits of its calls. */
-async function respondTo(respond: RespondFn, handled: ReturnType<SlashCommandHandler>): Promise<void> {
-  const send = (text: string, blocks: RenderedMessage['blocks'] = []) =>
-    respond({ response_type: 'ephemeral', text, ...(blocks.length > 0 && { blocks }) });
+/** Tells a person what came of their command or shortcut, unless a modal shows it. Throws what `handled` throws, once that is told. */
+async function tellOutcome(
+  tell: (text: string, blocks?: RenderedMessage['blocks']) => Promise<unknown>,
+  handled: ReturnType<SlashCommandHandler>,
+): Promise<void> {
   const result = await handled.catch(async (error: unknown) => {
-    await send(failureText(error));
+    await tell(failureText(error));
     throw error;
   });
   if (result === 'done') return;
-  if (typeof result === 'string') await send(strings.command.tooLate);
-  else await send(result.text, result.blocks);
+  if (typeof result === 'string') await tell(strings.command.tooLate);
+  else await tell(result.text, result.blocks);
+}
+
+/** Works without the bot in the channel, for messages without replies, and outside the rate limits of its calls. */
+function byResponseUrl(respond: RespondFn): Parameters<typeof tellOutcome>[0] {
+  return (text, blocks = []) =>
+    respond({ response_type: 'ephemeral', text, ...(blocks.length > 0 && { blocks }) });
 }
 
 const shortcutSchema = z.looseObject({ trigger_id: z.string() });
@@ -112,14 +120,12 @@ export function registerShortcuts({ app, log, deps }: ListenerContext, startModa
     await ack();
     const request = parseRequest(body);
     if (request === undefined) return;
-    background(
-      startModal.openNew(request, undefined, '').then(async (opened) => {
-        if (opened === 'late') await sendDirectMessage(deps, request, strings.command.tooLate);
-      }),
-    );
+    const tell = (text: string) =>
+      sendDirectMessage(deps, request, text, AbortSignal.timeout(SAY_FAILURE_MS));
+    background(tellOutcome(tell, startModal.openNew(request, undefined, '')));
   });
 
-  app.shortcut({ type: 'message_action', callback_id: 'ask_about' }, async ({ ack, body }) => {
+  app.shortcut({ type: 'message_action', callback_id: 'ask_about' }, async ({ ack, body, respond }) => {
     await ack();
     const request = parseRequest(body);
     const { data } = messageShortcutSchema.safeParse(body);
@@ -127,13 +133,8 @@ export function registerShortcuts({ app, log, deps }: ListenerContext, startModa
     const { action_ts: ts, message } = data;
     const { id: channel } = data.channel;
     const thread_ts = message.thread_ts ?? message.ts;
-    background(
-      startModal.openAboutMessage(request, { channel, thread_ts, ts, message }).then(async (opened) => {
-        if (opened === 'done') return;
-        const why = opened === 'late' ? strings.command.tooLate : strings.controlFailed.unknown;
-        await sendEphemeral(deps, { ...request, channel, threadTs: thread_ts }, why);
-      }),
-    );
+    const opening = startModal.openAboutMessage(request, { channel, thread_ts, ts, message });
+    background(tellOutcome(byResponseUrl(respond), opening));
   });
 }
 

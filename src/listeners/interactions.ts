@@ -43,8 +43,8 @@ export function registerButtons(context: ListenerContext, handlers: Partial<Butt
   });
 }
 
-/** A direct message about a press that failed is sent within this time (ms), or not at all. */
-const SAY_FAILURE_MS = 10_000;
+/** A direct message about a press or shortcut that failed is sent within this time (ms), or not at all. */
+export const SAY_FAILURE_MS = 10_000;
 
 function isPressed(id: string): id is PressedId {
   return Object.entries(strings.buttons).some(([one, { about }]) => one === id && about !== 'link');

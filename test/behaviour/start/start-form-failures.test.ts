@@ -97,6 +97,23 @@ test('an expired trigger opens nothing, and the person is told', async () => {
     slack.messages(dm).some((one) => slack.visibleText(one).includes('took too long')),
   );
   expect(slack.modal(person)).toBeUndefined();
+  // Slack does not show what stands in a thread without replies.
+  expect(slack.ephemerals(person, channel).map(({ threadTs }) => threadTs)).toEqual([undefined, undefined]);
+});
+
+test('a shortcut that fails says so, also where the bot is not in the channel', async () => {
+  const { channel, person } = starting.personInChannel({ bot: false });
+  const said = slack.say({ person, channel, text: 'about what?' });
+  slack.faults.add({ call: 'views.open', times: 2, fault: { kind: 'status', status: 503 } });
+  await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
+  await slack.shortcut({ person, callbackId: 'new_task' });
+  const { unavailable } = strings.command;
+  const dm = slack.openDm(person);
+  await scene.until('both are told', () => {
+    const direct = slack.messages(dm).map((one) => slack.visibleText(one));
+    return starting.ephemeralTexts(person, channel).includes(unavailable) && direct.includes(unavailable);
+  });
+  expect(slack.modal(person)).toBeUndefined();
 });
 
 test('a question about a message is kept where the bot is not in the channel, with how to invite it', async () => {

@@ -63,10 +63,17 @@ async function answerPress(
     actionLog.debug('ignored a press that is not for this app');
     return ack();
   }
-  const { channel } = press;
-  const location = channel === undefined ? undefined : { ...press, channel };
+  const { channel, messageTs } = press;
+  // Slack does not show what stands in a thread without replies.
+  const threadTs = press.threadTs === messageTs ? undefined : press.threadTs;
+  const location = channel === undefined ? undefined : { ...press, channel, threadTs };
+  // Works also where the bot is no longer in the channel, and without the database.
+  const respondPrivately = (text: string) =>
+    respond({ response_type: 'ephemeral', replace_original: false, ...plainMessage(text) });
   const tell = (text: string) =>
-    location === undefined ? sendDirectMessage(deps, press, text) : sendEphemeral(deps, location, text);
+    location === undefined
+      ? sendDirectMessage(deps, press, text)
+      : sendEphemeral(deps, location, text).catch(() => respondPrivately(text));
   const handled = handle(about === 'message' ? { ...press, messageTs: press.value } : press);
   const answered = handled
     .then(async (result) => {
@@ -87,7 +94,7 @@ async function answerPress(
       // A permit for it needs the database: later, nobody knows what it is about.
       const soon = AbortSignal.timeout(SAY_FAILURE_MS);
       if (location === undefined) await sendDirectMessage(deps, press, text, soon);
-      else await respond({ response_type: 'ephemeral', replace_original: false, text });
+      else await respondPrivately(text);
       throw error;
     });
   inBackground(answered, actionLog, 'could not answer a press', 'warn');

@@ -172,6 +172,21 @@ describe.concurrent('a control', () => {
     ).toBeNull();
   });
 
+  test('says what came of a press also where the bot has left the channel', async () => {
+    const person = scene.slack.createPerson({ name: 'left alone' });
+    const channel = scene.channel();
+    const ts = await forged(scene, channel, 'stop', crypto.randomUUID());
+    const press = () => scene.slack.click({ person, channel, ts, actionId: 'stop' });
+    await press();
+    await scene.until('it is told', () => told(scene, person, channel).length === 1);
+    // Slack does not show what stands in a thread without replies.
+    expect(scene.slack.ephemerals(person, channel).map(({ threadTs }) => threadTs)).toEqual([undefined]);
+    scene.slack.kick(channel);
+    await press();
+    await scene.until('it is told again', () => told(scene, person, channel).length === 2);
+    expect(new Set(told(scene, person, channel))).toEqual(new Set([strings.controlFailed.unknown]));
+  });
+
   test('in direct messages obeys only the person they belong to', async () => {
     const [lise, otto] = ['lise', 'otto'].map((name) =>
       scene.slack.createPerson({ name, admin: name === 'otto' }),

@@ -134,7 +134,7 @@ export function connectFeatures(
     stop: (press) => stopControl.requestStop(press),
     stop_listed: async (press) => {
       const outcome = await stopControl.requestStop(press);
-      return { outcome, replacement: await listRunningTasks(deps, press) };
+      return { outcome, replacement: listRunningTasks(deps, press) };
     },
   };
   const context = { app, deps, log: deps.log };

@@ -78,7 +78,8 @@ async function answerPress(
   const answered = handled
     .then(async (result) => {
       const answer: PressAnswer = typeof result === 'object' ? result : { outcome: result ?? 'done' };
-      const { outcome, replacement, later } = answer;
+      const { outcome, later } = answer;
+      const replacement = await answer.replacement;
       const told = outcomeText(answer);
       // The buttons of a note that one person sees go with their use, and the note says what happened; not those of windows.
       const isUsedNote = press.isPrivate && about !== 'turn' && outcome !== 'refused' && outcome !== 'late';

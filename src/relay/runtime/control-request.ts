@@ -35,8 +35,8 @@ export interface PressAnswer {
   told?: string | undefined;
   /** What takes the place of `told` once it is known, which may take minutes; undefined: `told` stays. */
   later?: () => Promise<RenderedMessage | undefined>;
-  /** Takes the place of the message that has the button. */
-  replacement?: RenderedMessage;
+  /** Takes the place of the message that has the button; a promise where that need not be known when Slack is answered. */
+  replacement?: RenderedMessage | Promise<RenderedMessage>;
 }
 
 /** What a stop trigger did. `nothing`: nothing runs; `withdrawn`: the message had not been sent. */

@@ -111,7 +111,14 @@ describe.concurrent('/agent', () => {
     await starting.command(scene.ada, channel, 'status');
     const hers = await scene.until('it is answered', () => slack.ephemerals(scene.ada, channel)[0]);
     expect(slack.visibleText(hers)).toContain('that of Ada');
+    const listed = Promise.withResolvers<void>();
+    const slowly = { kind: 'hold', until: listed.promise } as const;
+    slack.faults.add({ call: 'conversations.members', about: channel.id, fault: slowly });
+    // Slack is answered as soon as the stop is recorded: for the list, the bot waits 5 s for Slack.
+    const pressedAt = performance.now();
     await slack.click({ person: scene.ada, channel, ts: hers.ts, actionId: 'stop_listed' });
+    expect(performance.now() - pressedAt).toBeLessThan(4_500);
+    listed.resolve();
     await scene.finished(channel, other);
   });
 

@@ -13,7 +13,7 @@ import { sendDirectMessage } from '../relay/runtime/private-notices.ts';
 import type { RenderedMessage } from '../render/blocks/slack-blocks.ts';
 import { escapeMrkdwn } from '../render/markdown/pings.ts';
 import * as strings from '../render/strings/index.ts';
-import { shorten } from '../render/text-format.ts';
+import { shorten, unescapeHtml } from '../render/text-format.ts';
 import { optional } from '../slack/field-schemas.ts';
 import { parseActor } from './envelope.ts';
 import { failureText, type ListenerContext, SAY_FAILURE_MS } from './interactions.ts';
@@ -29,7 +29,8 @@ const commandSchema = z.looseObject({
   channel_id: z.string(),
   user_id: z.string(),
   trigger_id: z.string(),
-  text: z.string().catch(''),
+  /** Slack may escape `&`, `<` and `>` in it, as in messages; nobody types such escapes. */
+  text: z.string().transform(unescapeHtml).catch(''),
 });
 
 type AgentWordHandlers = Readonly<Record<keyof typeof strings.agentWords, SlashCommandHandler>>;

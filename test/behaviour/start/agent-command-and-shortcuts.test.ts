@@ -365,21 +365,23 @@ describe.concurrent('the start form', () => {
     ]);
   });
 
-  test('asks once however often Slack delivers the same command', async () => {
+  test('asks once what was typed, however often Slack delivers the same command, and however escaped', async () => {
     const { channel, person } = starting.personInChannel();
     const { triggerId } = await slack.command({ person, channel, command: '/agent', text: 'help' });
+    const question = 'is p < 0.05 & q > 1 here?';
+    const escaped = question.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
     const payload = {
       command: '/agent',
-      text: 'what is asked three times?',
       trigger_id: triggerId,
       team_id: slack.team.id,
       channel_id: channel.id,
       user_id: person.id,
     };
-    for (const _ of [1, 2, 3]) await slack.deliverRaw('slash_commands', payload);
-    await scene.finished(channel, await starting.post(channel, 'what is asked three times?'));
-    await scene.expectStays(() => starting.posts(channel, 'what is asked three times?').length, 1);
-    expect(scene.sentToAgent('what is asked three times?').texts).toHaveLength(1);
+    for (const text of [escaped, question, escaped])
+      await slack.deliverRaw('slash_commands', { ...payload, text });
+    await scene.finished(channel, await starting.post(channel, question));
+    await scene.expectStays(() => starting.posts(channel, question).length, 1);
+    expect(scene.sentToAgent(question).texts).toEqual([question]);
   });
 
   test('is refused for a person who has left the channel since', async () => {

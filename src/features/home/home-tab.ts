@@ -119,9 +119,6 @@ export function homeTab(deps: HomeTabDeps) {
 
   async function openSettings(press: ViewPress): Promise<void> {
     const { workspace, person, triggerId, value: channel } = press;
-    const refusal = await channelTasksRefusal({ workspace, channel, person });
-    // Someone who has left the channel reads so in the tab.
-    if (refusal !== undefined) return showAgain(press);
     await sayIfLate(press, deps.openSettings({ workspace, channel, person, triggerId }));
   }
 

@@ -289,9 +289,15 @@ describe('the Home tab', () => {
     await openHome(frida, "Choose a channel that you're in");
     await press(frida, 'home_channel', channel.id);
     await seen(frida, 'home_settings');
+    const listed = Promise.withResolvers<void>();
+    const slowly = { kind: 'hold', until: listed.promise } as const;
+    slack.faults.add({ call: 'conversations.members', about: channel.id, fault: slowly });
     await press(frida, 'home_settings');
     const open = () => JSON.stringify(slack.modal(frida)?.texts ?? {});
-    await scene.until('the settings are open', () => open().includes('Channel settings'));
+    // The window opens before Slack says who is in the channel.
+    await scene.until('the window is open', () => open().includes('Channel settings'));
+    listed.resolve();
+    await scene.until('the settings are there', () => slack.modal(frida)?.callbackId === 'channel_settings');
     await slack.closeView(frida);
     const body = { ok: false, error: 'expired_trigger_id' };
     slack.faults.add({ call: 'views.open', fault: { kind: 'status', status: 200, body }, times: 1 });

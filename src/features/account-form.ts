@@ -2,13 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { probeAccount } from '../agent/account-probe.ts';
 import { AgentError } from '../agent/errors.ts';
 import { isPlausibleKey } from '../agent/forbidden-or-bad-key.ts';
-import { isAdminFor } from '../relay/access/rights.ts';
+import { adminRefusal } from '../relay/access/rights.ts';
 import {
   isSameAccount,
   type ServiceClientOptions,
   type ServiceCredentials,
 } from '../relay/installations/service-accounts.ts';
-import type { ButtonHandlers, FormHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
+import type {
+  ButtonHandlers,
+  FormHandlers,
+  PressAnswer,
+  WorkspaceActor,
+} from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { formModal, type Modal, noticeModal, textInput, type ViewBlock } from '../render/blocks/modal.ts';
 import {
@@ -37,6 +42,8 @@ export interface WorkspaceAccountDeps extends Pick<RelayDeps, 'workspace' | 'sto
 
 type RefusalReason = keyof typeof strings.account.refused;
 
+const ONLY_ADMINS = { control: 'account', refusal: strings.account.refused.not_admin };
+
 /** A workspace's own account at the service, set by admins in the Home tab. Credentials are tried before. */
 export function workspaceAccount(deps: WorkspaceAccountDeps) {
   const buttons: ButtonHandlers<'account_set' | 'account_remove'> = {
@@ -58,10 +65,9 @@ export function workspaceAccount(deps: WorkspaceAccountDeps) {
   }
 
   async function open(actor: WorkspaceActor & ModalTrigger): Promise<ModalOutcome> {
-    const { title, refused } = strings.account;
-    const about = { title, refusal: refused.not_admin, control: 'account' };
+    const about = { title: strings.account.title, ...ONLY_ADMINS };
     return openForAdmins(deps, actor, about, async () =>
-      deps.keyring === undefined ? refused.not_admin : accountFormView(await summary(actor.workspace)),
+      deps.keyring === undefined ? ONLY_ADMINS.refusal : accountFormView(await summary(actor.workspace)),
     );
   }
 
@@ -76,16 +82,18 @@ export function workspaceAccount(deps: WorkspaceAccountDeps) {
     await deps.updateHome(actor);
   }
 
-  async function remove(actor: WorkspaceActor): Promise<void> {
+  async function remove(actor: WorkspaceActor): Promise<PressAnswer> {
     const { store, log, onChanged, updateHome } = deps;
     const { workspace, person } = actor;
-    if ((await isAdminFor(deps, actor, 'account')) && (await store.accounts.remove(workspace))) {
+    const told = await adminRefusal(deps, actor, ONLY_ADMINS);
+    if (told === undefined && (await store.accounts.remove(workspace))) {
       const details = { setting: 'account', removed: true };
       await store.audit.add({ workspace, kind: 'setting', user_id: person, details });
       log.info({ workspace }, 'service account of a workspace removed');
       await onChanged();
     }
     await updateHome(actor);
+    return { outcome: 'done', told };
   }
 
   async function summary(workspace: string): Promise<AccountSummary> {
@@ -100,11 +108,12 @@ export function workspaceAccount(deps: WorkspaceAccountDeps) {
   /** Tries credentials and saves them if they work. With another key of the same account, its threads continue. */
   async function set(actor: WorkspaceActor, submitted: ServiceCredentials): Promise<string> {
     const { keyring, redactSecret } = deps;
-    const { refused } = strings.account;
-    if (keyring === undefined || !(await isAdminFor(deps, actor, 'account'))) return refused.not_admin;
+    if (keyring === undefined) return ONLY_ADMINS.refusal;
+    const refusal = await adminRefusal(deps, actor, ONLY_ADMINS);
+    if (refusal !== undefined) return refusal;
     const baseUrl = submitted.baseUrl.trim().replace(/\/+$/, '');
     const credentials = { apiKey: submitted.apiKey.trim(), baseUrl };
-    if (!isPlausibleKey(credentials.apiKey)) return refused.odd_key;
+    if (!isPlausibleKey(credentials.apiKey)) return strings.account.refused.odd_key;
     const stopRedacting = redactSecret(credentials.apiKey);
     try {
       return await save(keyring, actor, credentials);
@@ -130,7 +139,8 @@ export function workspaceAccount(deps: WorkspaceAccountDeps) {
     const encrypted_api_key = keyring.encrypt(credentials.apiKey, encryptionContext.account(key));
     const row = { ...key, base_url: credentials.baseUrl, set_by: person, encrypted_api_key };
     // How long the credentials were tried is up to the address: the right may be gone, or the app.
-    if (!(await isAdminFor(deps, actor, 'account'))) return strings.account.refused.not_admin;
+    const late = await adminRefusal(deps, actor, ONLY_ADMINS);
+    if (late !== undefined) return late;
     if (!(await store.accounts.put(row))) return strings.account.refused.failed;
     const details = { setting: 'account', sameAccount: isSame };
     await store.audit.add({ workspace, kind: 'setting', user_id: person, details });

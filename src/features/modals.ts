@@ -1,5 +1,5 @@
 import { AgentError } from '../agent/errors.ts';
-import { isAdminFor, readIfAllowed } from '../relay/access/rights.ts';
+import { adminRefusal, readIfAllowed } from '../relay/access/rights.ts';
 import type { WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import { type Modal, noticeModal, type ViewBlock } from '../render/blocks/modal.ts';
@@ -52,11 +52,11 @@ export async function openAndFillModal(
 export async function openForAdmins(
   deps: Pick<RelayDeps, 'workspace' | 'store' | 'settings' | 'log'>,
   actor: WorkspaceActor & ModalTrigger,
-  { title, refusal, control }: { title: string; refusal: string; control: string },
+  { title, ...use }: { title: string; refusal: string; control: string },
   fill: () => Promise<ModalContent>,
 ): Promise<ModalOutcome> {
-  const refused = async () => ((await isAdminFor(deps, actor, control)) ? undefined : refusal);
-  return openAndFillModal(deps, actor, title, () => readIfAllowed(refused, fill));
+  const refusal = () => adminRefusal(deps, actor, use);
+  return openAndFillModal(deps, actor, title, () => readIfAllowed(refusal, fill));
 }
 
 /** Updates an open modal; false if it was closed, or the app is not installed there. Throws a SlackError. */

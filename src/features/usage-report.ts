@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { valueIf } from '../calls/retries-and-waits.ts';
-import { isAdminFor } from '../relay/access/rights.ts';
+import { adminRefusal } from '../relay/access/rights.ts';
 import type { ButtonHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import { isBotId, isDirectChannel } from '../relay/runtime/incoming-message.ts';
@@ -25,10 +25,11 @@ const MAX_LINES = 40;
 const NAMES_TIMEOUT_MS = 120_000;
 
 const words = strings.usage;
+const ONLY_ADMINS = { control: 'usage', refusal: words.notAdmin };
 
 /** What the agent is used for: figures for the admins of a workspace, counted when they ask for them. */
 export function usageButtons(deps: RelayDeps): ButtonHandlers<'usage_show' | 'usage_csv'> {
-  const about = { title: words.title, refusal: words.notAdmin, control: 'usage' };
+  const about = { title: words.title, ...ONLY_ADMINS };
   return {
     usage_show: (press) => openForAdmins(deps, press, about, () => figuresContent(deps, press)),
     usage_csv: (press) => sendCsv(deps, press),
@@ -57,14 +58,16 @@ async function figuresContent({ store }: RelayDeps, actor: WorkspaceActor): Prom
 async function sendCsv(deps: RelayDeps, actor: WorkspaceActor): Promise<void> {
   const workspace = deps.workspace(actor.workspace);
   if (workspace === undefined) return;
-  if (!(await isAdminFor(deps, actor, 'usage'))) return sendDirectMessage(deps, actor, words.notAdmin);
+  const refusal = await adminRefusal(deps, actor, ONLY_ADMINS);
+  if (refusal !== undefined) return sendDirectMessage(deps, actor, refusal);
   const channel = await workspace.posting.openDm(actor.person);
   const range = lastTwoMonths(actor);
   const rows = deps.store.usage.read(range, 'person');
   const comment = words.aboutCsv(range.since.toISOString().slice(0, 7));
   const table = await csvTable(rows, nameLookup(workspace));
   // Looking the names up takes minutes.
-  if (!(await isAdminFor(deps, actor, 'usage'))) return sendDirectMessage(deps, actor, words.notAdmin);
+  const late = await adminRefusal(deps, actor, ONLY_ADMINS);
+  if (late !== undefined) return sendDirectMessage(deps, actor, late);
   const title = 'usage.csv';
   const file = { name: title, sizeBytes: table.length, content: Readable.from([table]) };
   const { fileId: id } = await workspace.uploads.stage(file);

@@ -1,7 +1,7 @@
 import { timeLimit } from '../../calls/retries-and-waits.ts';
 import { closingAt, recordRefusal, settingsBy } from '../../relay/access/access-policy.ts';
 import { isSettingTooOften } from '../../relay/access/quotas.ts';
-import { isAdminFor, lackingRight, readIfAllowed } from '../../relay/access/rights.ts';
+import { adminRefusal, lackingRight, readIfAllowed } from '../../relay/access/rights.ts';
 import type {
   ButtonHandlers,
   ChannelActor,
@@ -189,8 +189,8 @@ async function settingsRefusal(
   const { workspace, channel, person } = actor;
   const { admins, outsider, hidden, unknown } = strings.controlRefused;
   if (channel === WHOLE_WORKSPACE) {
-    if (await isAdminFor(deps, { workspace, person }, 'workspace_settings', signal)) return undefined;
-    return signal?.aborted === true ? unknown : strings.workspaceSettings.notAdmin;
+    const use = { control: 'workspace_settings', refusal: strings.workspaceSettings.notAdmin };
+    return adminRefusal(deps, { workspace, person }, use, signal);
   }
   const by = await settingsBy(deps, actor);
   const who = by === 'admins' ? 'admin' : 'member';

@@ -1,4 +1,5 @@
 import { unlessAborted, valueIf } from '../../calls/retries-and-waits.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { PersonKind } from '../../slack/directory.ts';
 import { SlackError } from '../../slack/errors.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
@@ -155,16 +156,20 @@ export function isAskedAgain(begunAt: number): boolean {
   return performance.now() - begunAt > LONG_READ_MS;
 }
 
-/** Whether a person is an admin now. A refusal goes into the audit trail, unless Slack does not say. */
-export async function isAdminFor(
+/**
+ * Why a person does not get what only admins do: `refusal`, which goes into the audit trail, or that Slack does not say who
+ * they are; undefined for admins.
+ */
+export async function adminRefusal(
   deps: RightDeps & Pick<RelayDeps, 'log'>,
   actor: WorkspaceActor,
-  control: string,
+  { control, refusal }: { control: string; refusal: string },
   signal?: AbortSignal,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const asked = { ...actor, channel: WHOLE_WORKSPACE };
   const why = await lackingRight(deps, asked, { who: 'admin', place: 'anywhere' }, signal);
-  if (why !== undefined && why !== 'unknown')
-    await recordRefusal(deps, actor, { control, by: 'admins', why: 'admins' });
-  return why === undefined;
+  if (why === undefined) return undefined;
+  if (why === 'unknown') return strings.controlRefused.unknown;
+  await recordRefusal(deps, actor, { control, by: 'admins', why: 'admins' });
+  return refusal;
 }

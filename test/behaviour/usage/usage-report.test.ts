@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import type { Channel, Person } from '../../../sandbox/slack/slack-workspace.ts';
-import { loading, usage } from '../../../src/render/strings/index.ts';
+import { controlRefused, loading, usage } from '../../../src/render/strings/index.ts';
 import { USAGE_FIGURES, type UsageRow } from '../../../src/store/usage-by-month.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
 
@@ -98,6 +98,19 @@ test('admins see the figures in the Home tab, and get them by person as CSV', as
   const since = new Date(Date.UTC(new Date().getUTCFullYear(), month - 1)).toISOString().slice(0, 7);
   expect(slack.messages(dm).map(({ text }) => text)).toContain(usage.aboutCsv(since));
   expect(csv).not.toContain('what is this');
+});
+
+test('an admin reads that Slack does not say who they are, and not that they are none', async () => {
+  const chief = slack.createPerson({ name: 'chief', admin: true });
+  slack.openHome(chief);
+  const home = () => JSON.stringify(slack.home(chief)?.blocks ?? []);
+  await scene.until('the section is there', () => home().includes(usage.heading));
+  const fault = { kind: 'status', status: 503 } as const;
+  onTestFinished(slack.faults.add({ call: 'users.info', about: chief.id, fault }));
+  await slack.click({ person: chief, view: 'home', actionId: 'usage_show' });
+  const shown = () => JSON.stringify(slack.modal(chief)?.blocks ?? [loading]);
+  await scene.until('it is filled', () => !shown().includes(loading));
+  expect(shown()).toContain(controlRefused.unknown);
 });
 
 test('an admin who is none any more when the figures are ready does not get them', async () => {

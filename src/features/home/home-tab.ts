@@ -51,8 +51,6 @@ export interface HomeRequest extends WorkspaceActor {
    * since counts as its own, unless a button was pressed.
    */
   isRepeated?: boolean;
-  /** A sentence about what was just done. */
-  note?: string | undefined;
 }
 
 export interface HomeTabDeps extends RelayDeps {
@@ -87,21 +85,13 @@ export function homeTab(deps: HomeTabDeps) {
       const channel = slackId.safeParse(press.selectedChannel).data;
       return showAgain(press, { channel, channelPage: 0 });
     },
-    home_settings: openSettings,
+    home_settings: (press) => deps.openSettings({ ...press, channel: press.value }),
     task_details: openTask,
   };
 
-  /** Shows the tab again in which a button was pressed; `note` says what came of it. */
-  async function showAgain(
-    { workspace, person, view }: ViewPress,
-    change: Partial<HomeTabState> = {},
-    note?: string,
-  ): Promise<void> {
-    await show({ workspace, person, state: { ...parseHomeMetadata(view.metadata), ...change }, note });
-  }
-
-  async function sayIfLate(press: ViewPress, opening: Promise<ModalOutcome>): Promise<void> {
-    if ((await opening) === 'late') await showAgain(press, {}, strings.controlFailed.late);
+  /** Shows the tab again in which a button was pressed. */
+  async function showAgain({ workspace, person, view }: ViewPress, change: Partial<HomeTabState> = {}) {
+    await show({ workspace, person, state: { ...parseHomeMetadata(view.metadata), ...change } });
   }
 
   async function turnPage(press: ViewPress): Promise<void> {
@@ -109,17 +99,12 @@ export function homeTab(deps: HomeTabDeps) {
     if (list !== undefined) await showAgain(press, list === 'own' ? { page } : { channelPage: page });
   }
 
-  async function openTask(press: ViewPress): Promise<void> {
+  async function openTask(press: ViewPress): Promise<ModalOutcome> {
     const { workspace, person, triggerId, value, view } = press;
     const key = parseTaskButton(value);
-    if (key === undefined) return;
-    const task = { workspace, person, ...key, page: 0, home: parseHomeMetadata(view.metadata) };
-    await sayIfLate(press, deps.openTask(triggerId, task));
-  }
-
-  async function openSettings(press: ViewPress): Promise<void> {
-    const { workspace, person, triggerId, value: channel } = press;
-    await sayIfLate(press, deps.openSettings({ workspace, channel, person, triggerId }));
+    if (key === undefined) return 'unknown';
+    const home = parseHomeMetadata(view.metadata);
+    return deps.openTask(triggerId, { workspace, person, ...key, page: 0, home });
   }
 
   /** Shows a person's Home tab, once for all openings that wait to be shown. Throws a SlackError. */
@@ -148,9 +133,8 @@ export function homeTab(deps: HomeTabDeps) {
   async function showNewest(request: HomeRequest, signal: AbortSignal, onPermit: () => void): Promise<void> {
     const workspace = deps.workspace(request.workspace);
     if (workspace === undefined) return;
-    const { person, note } = request;
-    const view = (loaded: HomeData, orElse: string | undefined) =>
-      homeView({ ...loaded, note: note ?? orElse, now: Date.now() });
+    const { person } = request;
+    const view = (loaded: HomeData, note?: string) => homeView({ ...loaded, note, now: Date.now() });
     let data: HomeData | undefined;
     const asked: AskedRights = new Map();
     const first = async () => {

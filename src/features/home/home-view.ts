@@ -40,7 +40,7 @@ export interface HomeContent {
   ownTasks: HomeTaskList;
   /** The chosen channel's tasks, or why they are not shown; undefined if none is chosen. */
   channelTasks: HomeTaskList | { refusal: string } | undefined;
-  /** A sentence at the top: what was just done, or how fresh the lists are. */
+  /** A sentence at the top: how fresh the lists are. */
   note?: string | undefined;
   /** Blocks of other features, at the end. */
   sections: readonly ViewBlock[];

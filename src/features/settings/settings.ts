@@ -225,7 +225,8 @@ export const SETTINGS: Readonly<Record<SettingKey, Setting<unknown>>> = {
   },
   answers_in_channels: {
     words: strings.settings.answers_in_channels,
-    format: (ids) => (ids ?? []).join(','),
+    // Slack may give them back in another order.
+    format: (ids) => (ids ?? []).toSorted().join(','),
     parse: (text) => (text === '' ? null : text.split(',')),
     nameOf: (ids) => strings.channelNames(ids ?? [], MAX_NAMED_CHANNELS),
     audited: (ids) => ids?.join(',') ?? null,

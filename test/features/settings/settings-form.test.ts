@@ -97,6 +97,14 @@ describe('a submitted form with settings', () => {
     expect(bots('', named).settings).toEqual({ allowed_bots: null });
   });
 
+  test('takes the chosen channels for the same in whatever order Slack gives them back', () => {
+    const chosen = { ...settings, answers_in_channels: ['C034', 'C012'] };
+    const sent = (ids: string) =>
+      change({ workspace_answers_in_channels: ids }, chosen, 'workspace').settings;
+    expect(sent('C012,C034')).toEqual({});
+    expect(sent('C012')).toEqual({ answers_in_channels: ['C012'] });
+  });
+
   test('signs a text that was changed, and keeps the signature of any other', () => {
     const set = { ...settings, instructions: { text: 'mouse', set_by: 'U2', set_at: new Date(0) } };
     const typed = (text: string) => change({ ...untouched, channel_instructions: text }, set).settings;

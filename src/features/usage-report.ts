@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { valueIf } from '../calls/retries-and-waits.ts';
-import { adminRefusal } from '../relay/access/rights.ts';
+import { adminRefusal, readIfAllowed } from '../relay/access/rights.ts';
 import type { ButtonHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import { isBotId, isDirectChannel } from '../relay/runtime/incoming-message.ts';
@@ -58,16 +58,13 @@ async function figuresContent({ store }: RelayDeps, actor: WorkspaceActor): Prom
 async function sendCsv(deps: RelayDeps, actor: WorkspaceActor): Promise<void> {
   const workspace = deps.workspace(actor.workspace);
   if (workspace === undefined) return;
-  const refusal = await adminRefusal(deps, actor, ONLY_ADMINS);
-  if (refusal !== undefined) return sendDirectMessage(deps, actor, refusal);
   const channel = await workspace.posting.openDm(actor.person);
   const range = lastTwoMonths(actor);
-  const rows = deps.store.usage.read(range, 'person');
-  const comment = words.aboutCsv(range.since.toISOString().slice(0, 7));
-  const table = await csvTable(rows, nameLookup(workspace));
+  const read = () => csvTable(deps.store.usage.read(range, 'person'), nameLookup(workspace));
   // Looking the names up takes minutes.
-  const late = await adminRefusal(deps, actor, ONLY_ADMINS);
-  if (late !== undefined) return sendDirectMessage(deps, actor, late);
+  const table = await readIfAllowed(() => adminRefusal(deps, actor, ONLY_ADMINS), read);
+  if (typeof table === 'string') return sendDirectMessage(deps, actor, table);
+  const comment = words.aboutCsv(range.since.toISOString().slice(0, 7));
   const title = 'usage.csv';
   const file = { name: title, sizeBytes: table.length, content: Readable.from([table]) };
   const { fileId: id } = await workspace.uploads.stage(file);

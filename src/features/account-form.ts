@@ -8,12 +8,7 @@ import {
   type ServiceClientOptions,
   type ServiceCredentials,
 } from '../relay/installations/service-accounts.ts';
-import type {
-  ButtonHandlers,
-  FormHandlers,
-  PressAnswer,
-  WorkspaceActor,
-} from '../relay/runtime/control-request.ts';
+import type { ButtonHandlers, FormHandlers, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { formModal, type Modal, noticeModal, textInput, type ViewBlock } from '../render/blocks/modal.ts';
 import {
@@ -65,8 +60,7 @@ export function workspaceAccount(deps: WorkspaceAccountDeps) {
   }
 
   async function open(actor: WorkspaceActor & ModalTrigger): Promise<ModalOutcome> {
-    const about = { title: strings.account.title, ...ONLY_ADMINS };
-    return openForAdmins(deps, actor, about, async () =>
+    return openForAdmins(deps, actor, { title: strings.account.title, ...ONLY_ADMINS }, async () =>
       deps.keyring === undefined ? ONLY_ADMINS.refusal : accountFormView(await summary(actor.workspace)),
     );
   }
@@ -82,7 +76,7 @@ export function workspaceAccount(deps: WorkspaceAccountDeps) {
     await deps.updateHome(actor);
   }
 
-  async function remove(actor: WorkspaceActor): Promise<PressAnswer> {
+  async function remove(actor: WorkspaceActor) {
     const { store, log, onChanged, updateHome } = deps;
     const { workspace, person } = actor;
     const told = await adminRefusal(deps, actor, ONLY_ADMINS);
@@ -93,7 +87,7 @@ export function workspaceAccount(deps: WorkspaceAccountDeps) {
       await onChanged();
     }
     await updateHome(actor);
-    return { outcome: 'done', told };
+    return { outcome: 'done' as const, told };
   }
 
   async function summary(workspace: string): Promise<AccountSummary> {

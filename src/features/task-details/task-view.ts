@@ -23,7 +23,7 @@ import {
   worksUntil,
 } from '../../render/messages/result-list.ts';
 import * as strings from '../../render/strings/index.ts';
-import { formatSize, shorten, shortenMiddle, toOneLine } from '../../render/text-format.ts';
+import { formatSize, shorten, toOneLine } from '../../render/text-format.ts';
 import { pagerBlocks } from '../modals.ts';
 
 export const FILES_PER_PAGE = 15;
@@ -87,8 +87,8 @@ export function taskView(details: TaskDetails): Modal {
   const { deleteTitle: title, deleteText: text } = strings.tasks;
   const [yes, no] = [strings.buttons.task_delete.label, strings.labels.keepTask];
   const blocks: ViewBlock[] = [
-    ...(note === undefined ? [] : [plainSection(note)]),
-    plainSection(plainTitle(task.task_title)),
+    ...(note === undefined ? [] : [sectionBlock(shorten(note, 2_900))]),
+    sectionBlock(plainTitle(task.task_title)),
     mrkdwnContextBlock(taskFacts(task, now)),
     ...details.reviews.slice(-MAX_REVIEWS).map(reviewBlock),
     actionsBlock([
@@ -99,14 +99,14 @@ export function taskView(details: TaskDetails): Modal {
     ]),
     { type: 'divider' },
     ...(files === undefined
-      ? [plainSection(details.closed ?? strings.tasks.filesUnavailable)]
+      ? [sectionBlock(details.closed ?? strings.tasks.filesUnavailable)]
       : fileBlocks(details, files)),
   ];
   return { ...createModal(strings.tasks.title, blocks), private_metadata: JSON.stringify(state) };
 }
 
 function fileBlocks({ page, count, isComplete }: TaskDetails, files: readonly TaskFile[]): ViewBlock[] {
-  if (files.length === 0 && page === 0) return [plainSection(strings.tasks.noFiles)];
+  if (files.length === 0 && page === 0) return [sectionBlock(strings.tasks.noFiles)];
   const blocks = files.map(fileBlock);
   const made = files.flatMap((file) => (file.kind === 'output' ? [file] : []));
   if (made.length > 0) blocks.push(mrkdwnContextBlock(strings.linksHint(worksUntil(made), 'modal')));
@@ -116,7 +116,7 @@ function fileBlocks({ page, count, isComplete }: TaskDetails, files: readonly Ta
 }
 
 function fileBlock(file: TaskFile): ViewBlock {
-  if (file.kind === 'gone') return plainSection(strings.tasks.fileNotFound);
+  if (file.kind === 'gone') return sectionBlock(strings.tasks.fileNotFound);
   const name = displayedFileName(file.name);
   const about = `${name}\n${formatSize(file.sizeBytes)} · ${strings.tasks[file.kind]}`;
   if (file.kind === 'input') {
@@ -125,15 +125,11 @@ function fileBlock(file: TaskFile): ViewBlock {
   }
   const url = safeWebUrl(file.url);
   if (url === undefined || url.length > MAX_BUTTON_URL_LENGTH)
-    return plainSection(`${about} · ${strings.noLink}`);
+    return sectionBlock(`${about} · ${strings.noLink}`);
   return { ...sectionBlock(about), accessory: namedButton(linkButton('open_result', url), name) };
 }
 
 function reviewBlock(review: Review): ViewBlock {
   const state = formatState(hasFailed(review) ? 'failed' : review.status);
   return sectionBlock(strings.tasks.review(state, shorten(toOneLine(review.errorMessage ?? ''), 500)));
-}
-
-function plainSection(text: string): ViewBlock {
-  return sectionBlock(shortenMiddle(text, 2_900));
 }

@@ -156,10 +156,7 @@ export function isAskedAgain(begunAt: number): boolean {
   return performance.now() - begunAt > LONG_READ_MS;
 }
 
-/**
- * Why a person does not get what only admins do: `refusal`, which goes into the audit trail, or that Slack does not say who
- * they are; undefined for admins.
- */
+/** What people read who are no admins now: `refusal`, which goes into the audit trail, or that Slack does not say who they are. */
 export async function adminRefusal(
   deps: RightDeps & Pick<RelayDeps, 'log'>,
   actor: WorkspaceActor,

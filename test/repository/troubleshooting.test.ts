@@ -23,6 +23,7 @@ const otherTexts = {
   'labels, headings and hints of forms': [
     'models',
     'startForm.channelHint',
+    'startForm.inThread',
     'startForm.asksAgain',
     'startForm.question',
     'startForm.optionalQuestion',

@@ -99,6 +99,7 @@ export function startForm(deps: RelayDeps) {
       const source: MessageContent = { text: '', about: kept, files: read.files };
       const id = randomUUID();
       const isElsewhere = await isForeign(workspace, channel, request.person);
+      const { threadTaken, inThread } = strings.startForm;
       const root = isTaken || isElsewhere ? null : thread_ts;
       const draft = { workspace: workspace.id, id, user_id: request.person, source_content: source };
       const location = { channel, thread_ts: root, message_ts: ts, source_turn_id: null };
@@ -107,7 +108,7 @@ export function startForm(deps: RelayDeps) {
       return renderView(workspace, request.person, {
         metadata,
         ...(isElsewhere && { channel: { chosen: undefined } }),
-        note: isTaken ? strings.startForm.threadTaken : undefined,
+        note: isTaken ? threadTaken : isElsewhere ? undefined : inThread,
         quote: await readableMessage({ workspace, channel }, message),
         question: { text: '', optional: true },
         files: sharedNamesOf(read),

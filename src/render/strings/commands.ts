@@ -125,6 +125,7 @@ export const startForm = {
   submit: 'Start',
   channel: 'Where',
   channelHint: 'I post your question there with your name, and the answer grows in its thread.',
+  inThread: 'I post your question in the thread of this message, with your name.',
   question: 'What should the agent do?',
   optionalQuestion: 'What should the agent do with it?',
   about: 'About this message:',

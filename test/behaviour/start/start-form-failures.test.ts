@@ -121,6 +121,7 @@ test('a question about a message is kept where the bot is not in the channel, wi
   const said = slack.say({ person, channel, text: 'Nobody reads this' });
   await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
   await starting.form(person);
+  expect(starting.modalText(person)).toContain(strings.startForm.inThread);
   const refused = await starting.send(person, { question: 'does the agent?' });
   expect(JSON.stringify(refused.body)).toMatch(/"question":".*\/invite @/);
   slack.invite(channel);

@@ -208,7 +208,7 @@ const runSchema = z.looseObject({
       channel: optional(slackId),
       label: input,
       person: optional(slackId),
-      model: input,
+      model: optional(z.string().trim().toLowerCase()),
       skill: input,
       wait_for_answer: z.boolean().catch(false),
     })

@@ -16,7 +16,7 @@ const event = {
     question: 'Why?',
     label: ' Weekly ',
     person: 'U1',
-    model: 'max',
+    model: 'Max',
     skill: '',
     extra: 1,
   },

@@ -21,8 +21,8 @@ const TASK_READS = 6;
 export interface ReplyReaderOptions {
   memory: TurnMemory;
   onRead: (reply: ReadReply) => void;
-  /** There is no room for the reply; false once there is. */
-  onMemoryWait?: (isWaiting: boolean) => void;
+  /** There is no room for the reply so far. */
+  onMemoryWait?: () => void;
 }
 
 /** A reply at its end; `isReplySettled` is false if only its task has settled, and the reply never did. */
@@ -146,6 +146,7 @@ export class ReplyReader {
     const get = async () =>
       toReadReply(await agent.getMessage(taskId, this.replyId, { signal: lease.signal }));
     const reply = await memory.read('reply', get, keptSizeOf, { lease, onWait: onMemoryWait });
+    this.#message.onAnswered();
     this.#remember(reply);
     if (isReplySettled(reply) && !hasReplyFailed(reply)) this.#settled = { reply, isReplySettled: true };
     onRead(reply);
@@ -199,6 +200,8 @@ export interface AnsweredMessage extends Pick<TaskWork, 'agent' | 'taskId' | 'le
   /** How long (ms) a task must seem settled to count as settled: its status may lag behind a message. */
   settledTaskMs: number;
   isStopped(): boolean;
+  /** Called for each look that the service has answered: waits for a reply, and for its end, take hours. */
+  onAnswered(): void;
   /** The ids of the replies to other messages of the task, the latest first. */
   otherReplies(): Promise<readonly string[]>;
 }
@@ -224,6 +227,7 @@ export async function findReply(
   using _place = rate.join();
   for (let restsSince: number | undefined; ; ) {
     const look = await lookForReply(message);
+    message.onAnswered();
     if (look.isCertain) return look.replyId;
     const now = performance.now();
     restsSince = look.isAtRest ? (restsSince ?? now) : undefined;

@@ -69,12 +69,12 @@ export class ReplyMemory {
         part: Part,
         read: () => Promise<T>,
         sizeOf: (value: T) => KeptSize,
-        { lease, onWait }: { lease: Lease; onWait?: ((isWaiting: boolean) => void) | undefined },
+        { lease, onWait }: { lease: Lease; onWait?: (() => void) | undefined },
       ): Promise<T> => {
-        for (let hasWaited = false; ; hasWaited = true) {
+        for (;;) {
           const kept = await readOnce(part, read, sizeOf);
-          if ((kept === undefined) !== hasWaited) onWait?.(!hasWaited);
           if (kept !== undefined) return kept.value;
+          onWait?.();
           await this.#waitForRoom(turn, lease);
         }
       },

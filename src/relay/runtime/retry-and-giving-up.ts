@@ -69,8 +69,8 @@ export function backoffMs(attempt: number): number {
 export interface Retrying<T> {
   /** What the step is about, for the log. */
   about: Record<string, string>;
-  /** Gets the cause of each wait, and undefined after the last one. */
-  onWait?: (cause: WaitCause | undefined) => void;
+  /** Gets the cause of each wait. */
+  onWait?: (cause: WaitCause) => void;
   /** Called when it has succeeded. */
   onSuccess?: () => void;
   /** Ends a wait early. */
@@ -96,7 +96,6 @@ export async function withRetry<T>(
     for (let attempt = 1; ; attempt += 1) {
       try {
         const value = await step();
-        if (attempt > 1) onWait?.(undefined);
         onSuccess?.();
         return value;
       } catch (error) {
@@ -109,7 +108,6 @@ export async function withRetry<T>(
         }
         const isInDoubt = failure === undefined || failure.cause === 'service_unreachable';
         const wait = isInDoubt && doubt !== undefined ? await doubt(error) : failure;
-        if (wait === undefined && attempt > 1) onWait?.(undefined);
         if (wait === undefined) throw error;
         deps.log.warn({ ...about, err: error, cause: wait.cause }, 'waiting to repeat a step');
         onWait?.(wait.cause);

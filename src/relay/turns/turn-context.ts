@@ -78,7 +78,7 @@ export class TurnContext implements ThreadWork {
   /** Runs a step until it succeeds or fails for good; the thread shows what it waits for. */
   withRetry<T>(step: () => Promise<T>): Promise<T> {
     const about = { turn: this.turn.id };
-    const onWait = (waitCause: WaitCause | undefined) => this.state.update({ waitCause });
+    const onWait = (waitCause: WaitCause) => this.state.update({ waitCause });
     // "Gone", "refused" or nothing readable counts only after a while: a longer one if the task still answers.
     const waitIfDoubtful = async (error: unknown) => {
       // Until the thread's task is known, the workspace's account is the one that a task would get.
@@ -86,9 +86,15 @@ export class TurnContext implements ThreadWork {
       const sentTo = isAtService(this.turn) ? this.#task?.taskId : undefined;
       return this.#doubt.waitAfter(error, () => this.deps.agent(account), sentTo);
     };
-    const onSuccess = () => this.#doubt.clear();
+    const onSuccess = this.#onAnswered;
     return withRetry(this, step, { about, onWait, onSuccess, wake: this.stopSignal, doubt: waitIfDoubtful });
   }
+
+  /** What was waited for has come: the thread says so, also in the middle of a step, which may go on for hours. */
+  readonly #onAnswered = () => {
+    this.#doubt.clear();
+    this.state.update({ waitCause: undefined });
+  };
 
   /** Posts the first reply, unless it is there, and records when people first saw it. */
   async openReply(): Promise<void> {
@@ -141,6 +147,7 @@ export class TurnContext implements ThreadWork {
       rate: this.deps.readRate(account_id),
       settledTaskMs: this.deps.settings.settledTaskMs,
       isStopped: () => this.stopSignal.aborted,
+      onAnswered: this.#onAnswered,
       otherReplies: () => this.deps.store.tasks.otherReplies(this.turn, taskId),
     };
   }
@@ -151,13 +158,12 @@ export class TurnContext implements ThreadWork {
     const reader = new ReplyReader(message, replyId, {
       memory,
       onRead: (read) => {
-        this.#doubt.clear();
         if (this.reply.unreachable !== undefined) throw this.reply.unreachable;
         this.state.onRead(read, this.deps.settings);
         this.#recordWait();
         this.passOn('in_pause');
       },
-      onMemoryWait: (isWaiting) => this.state.update({ waitCause: isWaiting ? 'service_busy' : undefined }),
+      onMemoryWait: () => this.state.update({ waitCause: 'service_busy' }),
     });
     this.reply.beforeEdit = () => reader.refresh();
     return reader;

@@ -22,16 +22,21 @@ describe('a turn', () => {
     expect(scene.replies(channel, root)).toHaveLength(1);
   });
 
-  test('says that the service is down in the middle of an answer, and that it is being stopped', async () => {
+  test('says that the service is down in the middle of an answer, until it is back, and that it is being stopped', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 9000');
     const reply = await scene.until('the reply grows', () =>
       scene.replies(channel, root).find((message) => scene.slack.visibleText(message).includes('Second')),
     );
-    const back = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 503 } });
+    const leave = () => scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 503 } });
+    const returns = leave();
     const saysTrouble = () => scene.shown(channel, root).includes("can't reach");
     await scene.until('the reply says that the service is away', saysTrouble);
     expect(scene.shown(channel, root)).toContain(strings.waitEnds);
+    returns();
+    await scene.until('the reply, which is not over, says so no more', () => !saysTrouble());
+    const back = leave();
+    await scene.until('the reply says it again', saysTrouble);
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
     await scene.until('the reply says that it is being stopped', () =>
       scene.shown(channel, root).includes('ada asked me to stop. Stopping…'),

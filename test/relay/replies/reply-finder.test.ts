@@ -11,7 +11,7 @@ import { ReadRate } from '../../../src/relay/runtime/agent-read-budget.ts';
 const never = new AbortController().signal;
 const task = { id: 't', created_at: '2026-01-01T00:00:00Z', project_id: 'p', platform: null };
 const lease = { signal: never, draining: never, remainingMs: () => 8_000 };
-const unstopped = { isStopped: () => false, otherReplies: async () => [] };
+const unstopped = { isStopped: () => false, onAnswered: () => undefined, otherReplies: async () => [] };
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'Date'] }));
 afterEach(() => void vi.useRealTimers());
@@ -134,6 +134,29 @@ describe('a message that names none, in a later turn', () => {
     await vi.advanceTimersByTimeAsync(65_000);
     expect(scene.end).toBe('r2');
   });
+});
+
+test('each look that the service answers is told, however long the reply is not there', async () => {
+  const agent = new AgentClient({ baseUrl: 'https://service.example', apiKey: 'key' });
+  const scene = { isAway: false, answered: 0, failure: '' };
+  vi.spyOn(agent, 'messagesAfter').mockImplementation(async function* () {
+    if (scene.isAway) throw new Error('away');
+    yield* [];
+  });
+  vi.spyOn(agent, 'getTask').mockImplementation(async () => taskSchema.parse({ ...task, status: 'running' }));
+  const onAnswered = () => {
+    scene.answered += 1;
+  };
+  const known = { agent, taskId: 't', userMessageId: 'u', rate: new ReadRate(20), lease };
+  void findReply({ ...known, ...unstopped, onAnswered, settledTaskMs: 60_000 }).catch((error: unknown) => {
+    scene.failure = String(error);
+  });
+  await vi.advanceTimersByTimeAsync(10_000);
+  const before = scene.answered;
+  scene.isAway = true;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(before).toBeGreaterThan(5);
+  expect([scene.answered, scene.failure]).toEqual([before, 'Error: away']);
 });
 
 test('the search for replies that have not begun stays within the read rate', async () => {

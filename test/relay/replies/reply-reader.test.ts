@@ -14,7 +14,7 @@ import { SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
 const never = new AbortController().signal;
 const task = { id: 't', created_at: '2026-01-01T00:00:00Z', project_id: 'p', platform: null };
 const lease = { signal: never, draining: never, remainingMs: () => 8_000 };
-const unstopped = { isStopped: () => false, otherReplies: async () => [] };
+const unstopped = { isStopped: () => false, onAnswered: () => undefined, otherReplies: async () => [] };
 const memory = new ReplyMemory().of({ workspace: 'T1', id: 'turn' }, SETTINGS_ACCOUNT);
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'Date'] }));

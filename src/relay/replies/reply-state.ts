@@ -30,8 +30,9 @@ import {
   type SilenceLimits,
 } from './silence-and-questions.ts';
 
-/** While nothing else changes, the reply's elapsed time is updated this often (ms). */
+/** While nothing else changes, the times in the reply are updated this often (ms), or once they are late by this share. */
 const CLOCK_REFRESH_MS = 30_000;
+const CLOCK_REFRESH_SHARE = 1 / 60; // Else a few dozen runs of hours would take all edits of a workspace.
 
 /** The phase of a reply that ends before it has settled; others have failed. */
 const END_PHASES: Partial<Record<TurnOutcome, ReplyPhase>> = {
@@ -79,6 +80,8 @@ export class ReplyState {
   readonly silence = new SilenceDetector();
   #known: ReplyKnowledge;
   #elapsedMs = 0;
+  /** Says that the agent is silent, as of `#elapsedMs`. */
+  #silenceSentence: string | undefined;
   /** The length of the answer when the run was last given another message. */
   #lengthWhenPassedOn: number | undefined;
   /** An earlier process may have shown more of the reply than is known here before the first read. */
@@ -169,15 +172,15 @@ export class ReplyState {
   onRead(reply: ReadReply, limits: SilenceLimits): void {
     this.#awaitsFirstRead = false;
     const found = this.silence.onRead(reply, limits);
-    const isClockDue = databaseNow() - this.#startedAt - this.#elapsedMs > CLOCK_REFRESH_MS;
+    const refreshMs = Math.max(CLOCK_REFRESH_MS, this.#elapsedMs * CLOCK_REFRESH_SHARE);
+    const isClockDue = databaseNow() - this.#startedAt - this.#elapsedMs > refreshMs;
     if (found === 'same' && !isClockDue) return;
+    // A silence takes the place of what was said before it, and not of what is said later.
+    if (found !== 'same') this.#known = { ...this.#known, sentence: undefined };
     if (found === 'changed') {
       const phase = LIVE_PHASES[reply.status ?? ''] ?? 'working';
-      this.#known = { ...this.#known, blocks: reply.blocks, phase, sentence: undefined };
+      this.#known = { ...this.#known, blocks: reply.blocks, phase };
       this.#splitter.recordGrowth(this.answer);
-    } else if (found !== 'same') {
-      const sentence = found.waiting === 'question' ? strings.agentAsks : strings.agentSilent(found.silentMs);
-      this.#known = { ...this.#known, sentence };
     }
     this.#notifyChanged();
   }
@@ -273,7 +276,7 @@ export class ReplyState {
       isApart: this.isApart,
       notes: [instructions, ...this.#fileLines(), ...notes, buttonUse ?? '', question],
       asksApproval: this.isOpenPlan && (isOver || this.silence.isWaiting),
-      sentence: urgent === '' ? known.sentence : urgent,
+      sentence: urgent === '' ? (known.sentence ?? this.#silenceSentence) : urgent,
       newBlocks: NEW_BLOCKS,
     };
   }
@@ -293,6 +296,7 @@ export class ReplyState {
   #notifyChanged(): void {
     if (this.#known.isOver) this.#awaitsFirstRead = false;
     this.#elapsedMs = databaseNow() - this.#startedAt;
+    this.#silenceSentence = this.#known.isOver ? undefined : this.silence.sentence;
     if (!this.#awaitsFirstRead) this.#onChange();
   }
 }

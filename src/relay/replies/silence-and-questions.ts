@@ -1,4 +1,6 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
+import type { RelayLimits } from '../../limits.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { ReadReply } from './reply-blocks.ts';
 
 /** What the agent may be waiting for: `tool`, an answer to its `question`, or nothing that can be told. */
@@ -22,11 +24,7 @@ export class SilenceDetector {
   #writtenWhenPassedOn = '';
 
   /** Takes note of a read. Returns whether it shows anything new or, once in each silence, that it has begun. */
-  onRead(
-    reply: ReadReply,
-    limits: SilenceLimits,
-  ): 'changed' | 'same' | { silentMs: number; waiting: WaitingFor } {
-    const { fingerprint, status, blocks } = reply;
+  onRead({ fingerprint, status, blocks }: ReadReply, limits: SilenceLimits): 'changed' | 'same' | 'silent' {
     if (fingerprint !== this.#fingerprint) {
       this.#fingerprint = fingerprint;
       this.#waiting = waitsFor(blocks);
@@ -34,10 +32,16 @@ export class SilenceDetector {
       this.#reset();
       return 'changed';
     }
-    const silentMs = silentAfterMs(this.#waiting, limits);
-    if (!this.#isWorking || this.#isSilent || this.#quietMs <= silentMs) return 'same';
+    const isQuiet = this.#quietMs > silentAfterMs(this.#waiting, limits);
+    if (!this.#isWorking || this.#isSilent || !isQuiet) return 'same';
     this.#isSilent = true;
-    return { silentMs, waiting: this.#waiting };
+    return 'silent';
+  }
+
+  /** What people read of the silence, which goes on; undefined if the agent is not silent. */
+  get sentence(): string | undefined {
+    if (!this.#isSilent) return undefined;
+    return this.#waiting === 'question' ? strings.agentAsks : strings.agentSilent(this.#quietMs);
   }
 
   get fingerprint(): string {
@@ -89,13 +93,8 @@ export class SilenceDetector {
   }
 }
 
-/** How long a run writes nothing new (ms) until it counts as silent. */
-export interface SilenceLimits {
-  /** While a tool works. */
-  silenceMs: number;
-  /** Otherwise: it may be waiting for a person. */
-  waitingMs: number;
-}
+/** How long a run writes nothing new until it counts as silent: while a tool works, and otherwise. */
+export type SilenceLimits = Pick<RelayLimits, 'silenceMs' | 'waitingMs'>;
 
 /** A question counts as asked after this time (ms) without more text. */
 const QUESTION_MS = 3_000;

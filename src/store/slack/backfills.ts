@@ -30,7 +30,7 @@ const gapColumns = sql`workspace, channel, thread_ts, adopted_ts, last_used_at, 
 /** A gap in receiving, and what is read back after it. Times in ms. */
 export interface Gap {
   since: Date;
-  /** Threads that were used so long before the gap are read; of a channel with many that began then, those that were spoken in. */
+  /** Threads that were used so long before the gap are read, and open ones; of a channel with many that began then, those that were spoken in. */
   threadsUsedMs: number;
   /** The top level of channels that were used so long before it is read. */
   channelsUsedMs: number;
@@ -60,7 +60,11 @@ export class Backfills extends Queries {
       used as (
         select ${gapColumns} from threads where ${wereUsed(threadsUsedMs)}
         union
-        select ${gapColumns} from waiting join threads using (channel, thread_ts) where workspace = ${workspace}),
+        select ${gapColumns} from waiting join threads using (channel, thread_ts) where workspace = ${workspace}
+        union
+        -- A run may last for days, and wait for people.
+        select ${gapColumns} from turns join threads using (workspace, channel, thread_ts)
+        where workspace = ${workspace} and (finished_at is null or waits_since is not null)),
       known as (
         select *, is_recent and count(*) filter (where is_recent) over (partition by channel) > ${MANY_THREADS} as is_covered
         from (

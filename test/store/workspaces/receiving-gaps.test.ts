@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { v7 as nextId } from 'uuid';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { CHANNEL_LEVEL, JOB_KIND } from '../../../src/store/jobs/jobs.ts';
@@ -199,6 +200,33 @@ describe('a gap in receiving', () => {
     await store.backfills.addOrphanReplies(first, '1700000001.000200');
     await store.backfills.addGap(workspace, gap(new Date()));
     expect(await claim()).toMatchObject(first);
+  });
+
+  test('queues the threads whose run lasts or whose plan waits, however long ago they were used', async () => {
+    const threads = ['open', 'waiting', 'over'].map((name, at) => ({
+      name,
+      ts: `170000000${at}.000100`,
+    }));
+    for (const { name, ts } of threads) {
+      await thread('C1', ts, 3 * day);
+      const asked = { thread_ts: ts, user_id: 'U1', state: 'sent', content: null, edited_ts: null } as const;
+      await store.messages.add({ workspace, channel: 'C1', ts }, asked);
+      const message = await store.messages.get({ workspace, channel: 'C1', ts });
+      if (message === undefined) throw new Error('the message was not written');
+      const { id } = await store.turns.begin(nextId(), message);
+      await database.pool.query(
+        `update turns set waits_since = case when $2 = 'waiting' then now() end,
+          finished_at = case when $2 <> 'open' then now() end where id = $1`,
+        [id, name],
+      );
+    }
+    await store.backfills.addGap(workspace, gap(new Date()));
+    const read: string[] = [];
+    for (let place = await claim(); place !== undefined; place = await claim()) {
+      read.push(threads.find(({ ts }) => ts === place?.thread_ts)?.name ?? 'another');
+      await store.jobs.done(place, false);
+    }
+    expect(read.sort()).toEqual(['open', 'waiting']);
   });
 
   test('queues a channel in place of the many threads that began there lately, and keeps which they are', async () => {

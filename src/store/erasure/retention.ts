@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
 import { allowAuditChange } from '../audit-trail.ts';
 import { StoreError } from '../errors.ts';
-import { countChanges, daysAgo, isUnsent, Queries, sameThread } from '../queries.ts';
+import { countChanges, daysAgo, hasTurn, isUnsent, Queries, sameThread } from '../queries.ts';
 import type { ThreadKey } from '../schema.ts';
 import { hasSent, isOpenTurn } from '../threads/turn-phase.ts';
 import { Accounts } from '../workspaces/accounts.ts';
@@ -168,7 +168,8 @@ const LEFTOVER_DELETIONS = {
 
 /** Nobody has gone on with an upload for days. */
 const isAbandoned = sql`uploaded_at is null and started_at < now() - interval '7 days'`;
-const isDone = sql`state not in ('waiting', 'sending')`;
+/** A message that is over: the turn of one that was sent may go on for days, and is continued by what it says. */
+const isDone = sql`state not in ('waiting', 'sending') and not ${hasTurn(isOpenTurn)}`;
 const isUnresumed = sql`messages.state = 'waiting' and messages.resends_turn_id is null`;
 
 /** Files that wait for the next message: their notes keep the links, which are sent with it. */

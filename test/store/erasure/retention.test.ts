@@ -72,6 +72,16 @@ describe('retention', () => {
     expect(await old.posts()).toBe(1);
   });
 
+  test('the message of a turn that is not over stays whole, however long ago it was sent', async () => {
+    const old = await message(91, 'waiting');
+    await kysely.updateTable('messages').set({ state: 'sent' }).where('ts', '=', old.key.thread_ts).execute();
+    await store.retention.deleteExpired(keep);
+    expect((await old.message())?.content).toEqual({ text: 'secret words' });
+    await store.turns.finish({ ...old.key, id: old.id }, 'completed');
+    await store.retention.deleteExpired(keep);
+    expect(await old.message()).toBeUndefined();
+  });
+
   test('file names, titles and unaccepted models and skills are erased with the text', async () => {
     const fresh = await message(6, 'sent');
     const refused = await message(8, 'closed');

@@ -21,10 +21,8 @@ export async function offeredPrompts(
   return [...byTitle.values()].flatMap(([first]) => first ?? []);
 }
 
-/** What a person can try: what is offered, or else what is built in and fits the operator's limits. Throws a StoreError. */
+/** What a person can try: what is offered, or else what is built in. Throws a StoreError. */
 export async function promptsToTry(deps: PromptDeps, place: PromptPlace): Promise<readonly OfferedPrompt[]> {
   const offered = await offeredPrompts(deps, place);
-  if (offered.length > 0) return offered;
-  const takesFiles = deps.settings.maxMessageFiles > 0;
-  return strings.prompts.list.filter(({ prompt }) => takesFiles || !/\battached\b/.test(prompt));
+  return offered.length > 0 ? offered : strings.prompts.list;
 }

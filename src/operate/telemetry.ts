@@ -46,7 +46,7 @@ const STATS_TTL_MS = 5_000;
 const STATS_TIMEOUT_MS = 3_000;
 const FAST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
 const MEDIUM_BUCKETS = [0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120];
-const SLOW_BUCKETS = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600];
+const SLOW_BUCKETS = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 86_400, 259_200];
 
 /** Feeds the hooks of the parts below to the metrics, to /readyz and to the log lines of turn steps. */
 export class Telemetry {

@@ -50,8 +50,10 @@ export const RELAY_LIMITS = {
   maxTableBytes: 256 * 1024,
   /** How long a settled reply waits for its task to finish background work. */
   maxBackgroundWaitMs: 60_000,
-  /** How long after its turn a task is watched for later results and reviews; 0: not at all. */
+  /** How long after its turn a task is watched for later results and reviews. */
   watchMs: 60 * 60_000,
+  /** The same while the task works in the background. */
+  workWatchMs: 7 * 24 * 60 * 60_000,
   /** The pause before the first look; later pauses are longer. */
   watchIntervalMs: 10_000,
   /** After this time without new content while a tool works, the thread says that the agent is silent. */

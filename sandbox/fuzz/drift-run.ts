@@ -180,6 +180,7 @@ async function startSandbox(
       editsPerMinute: 3_000,
       watchIntervalMs: 300,
       watchMs: 3_000,
+      workWatchMs: 3_000,
     },
   });
   undo.defer(() => sandbox.stop());

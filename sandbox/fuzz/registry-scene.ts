@@ -216,7 +216,7 @@ export async function startRegistryScene(
     limits: {
       ...{ sourceCheckMs: CHECK_MS, sourceLookAgainMs: 60 * 60_000 },
       // Each question is all that a thread is about.
-      ...{ watchMs: 0, slackPace: 20, editsPerMinute: 3_000 },
+      ...{ watchIntervalMs: 60 * 60_000, slackPace: 20, editsPerMinute: 3_000 },
     },
   });
   undo.defer(() => sandbox.stop());

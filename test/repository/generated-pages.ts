@@ -87,7 +87,7 @@ function assumptionsPage(): string {
     '',
     '- A reply names the message that it answers. After one that failed, the service may begin another, which counts.',
     '- A reply may be complete while its task still works. Taskthread waits a minute for the task, and then',
-    '  watches it for an hour.',
+    '  watches it as long as it works, for a week at most.',
     '- A run without new content may be waiting for a person. The thread says so after 30 seconds, or',
     '  two minutes while a tool works.',
     '- `skill` may have no effect in an existing task.',

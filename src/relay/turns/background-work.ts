@@ -1,5 +1,7 @@
+import { valueIf } from '../../calls/retries-and-waits.ts';
 import { type BackgroundState, backgroundNotice } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
+import { MessageGoneError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
 import type { CheckedTurn } from '../../store/tasks/tasks.ts';
 import { BACKGROUND_PART, ENDED_BACKGROUND_PART } from '../../store/threads/posts.ts';
@@ -47,13 +49,11 @@ export async function waitForBackgroundWork(
   }
 }
 
-/** Says below a turn's answer that its task still works; `isWatched`: a follow-up job changes the notice. */
-export async function postBackgroundNotice(context: TurnContext, isWatched: boolean): Promise<void> {
+/** Says below a turn's answer that its task still works; a follow-up job changes the notice. */
+export async function postBackgroundNotice(context: TurnContext): Promise<void> {
   // New posts for each attempt: Slack's faults do not add up to a refusal, which would end the turn.
   const posts = new IdempotentPosts(context, context.turn);
-  // A notice that nobody will change is filed as ended: no check and no stop looks for that part.
-  const part = isWatched ? BACKGROUND_PART : ENDED_BACKGROUND_PART;
-  await posts.post(part, backgroundNotice(context.turn.id, isWatched ? 'working' : 'unwatched'), 'notice');
+  await posts.post(BACKGROUND_PART, backgroundNotice(context.turn.id, 'working'), 'notice');
 }
 
 /**
@@ -84,11 +84,6 @@ async function sendStopAndReadState({ deps, lease }: ThreadWork, turn: CheckedTu
   return turn.stop_requested_at === null ? 'working' : 'stopping';
 }
 
-/** Changes a thread's notices of work that has not ended: they say that nobody watches it any more. */
-export async function sayNobodyWatches(work: ThreadWork, turn: CheckedTurn): Promise<void> {
-  for (const id of turn.background_turn_ids) await updateBackgroundNotice(work, { ...turn, id }, 'unwatched');
-}
-
 /** The states of work that may still change its state. */
 export type OpenState = 'working' | 'stopping';
 
@@ -97,10 +92,12 @@ function isOpen(state: BackgroundState): state is OpenState {
 }
 
 /** Shows a state in a turn's notice. After a final one, checks no longer find it by its part. Throws a SlackError. */
-async function updateBackgroundNotice(work: ThreadWork, turn: TurnLocation, state: BackgroundState) {
+export async function updateBackgroundNotice(work: ThreadWork, turn: TurnLocation, state: BackgroundState) {
   const posts = new IdempotentPosts(work, turn);
   await posts.load();
-  await posts.update(BACKGROUND_PART, backgroundNotice(turn.id, state), [asRendered]);
+  const update = posts.update(BACKGROUND_PART, backgroundNotice(turn.id, state), [asRendered]);
+  // Somebody may have deleted the notice: the thread still gets the files and reviews that the checks find.
+  await update.catch(valueIf(undefined, (error) => error instanceof MessageGoneError));
   await posts.record();
   if (!isOpen(state)) await posts.rename(BACKGROUND_PART, ENDED_BACKGROUND_PART);
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import { valueIf } from '../../calls/retries-and-waits.ts';
+import type { RelayLimits } from '../../limits.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import { closingAt } from '../access/access-policy.ts';
@@ -10,62 +11,53 @@ import type { RelayDeps } from '../runtime/deps.ts';
 import type { JobKind } from '../runtime/job-runner.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/unreachable-or-moved.ts';
-import { type OpenState, sayNobodyWatches, updateBackgroundNotices } from './background-work.ts';
+import { type OpenState, updateBackgroundNotice, updateBackgroundNotices } from './background-work.ts';
 
-/** Each pause between checks is so much longer, up to this multiple of the first. By default: 12 an hour. */
-const BACKOFF_FACTOR = 1.6;
-const MAX_BACKOFF_MULTIPLE = 120;
+/**
+ * The pause between two checks: this share of the time that a task has been watched, within these multiples of the first pause.
+ * By default 12 in the hour after a turn.
+ */
+const PAUSE_SHARE = { quiet: 0.65, atWork: 1 / 60 };
+const FIRST_PAUSES = { least: 2, most: 120 };
 
-/** A thread's last turn, how often it was checked, when the checks end, and what its notice says. */
+/** A thread's last turn, since when its task is watched, and what the notice about its work says. */
 const followUpSchema = z.object({
   turn_id: z.uuid(),
-  checks: z.number(),
-  ends_at: z.coerce.date(),
-  notice: z.string().default('working'),
+  since: z.coerce.date(),
+  notice: z.string().optional(),
 });
-type FollowUp = z.infer<typeof followUpSchema>;
 
-/** When the check after this one comes: by `ends_at` at the latest; `done` if that has passed. `firstMs`: the first pause. */
+/** When the check comes after one at `watchedMs`, at the end of the watch at the latest; `done` if that has passed. */
 export function nextCheck(
-  { checks, ends_at }: Pick<FollowUp, 'checks' | 'ends_at'>,
-  firstMs: number,
-  now: number,
+  isAtWork: boolean,
+  watchedMs: number,
+  { watchMs, watchIntervalMs, workWatchMs }: Pick<RelayLimits, 'watchMs' | 'watchIntervalMs' | 'workWatchMs'>,
 ): 'done' | { inMs: number } {
-  const leftMs = ends_at.getTime() - now;
-  const pauseMs = firstMs * Math.min(MAX_BACKOFF_MULTIPLE, BACKOFF_FACTOR ** (checks + 1));
-  return leftMs <= 0 ? 'done' : { inMs: Math.min(leftMs, pauseMs) };
+  const leftMs = (isAtWork ? workWatchMs : watchMs) - watchedMs;
+  const shareMs = watchedMs * PAUSE_SHARE[isAtWork ? 'atWork' : 'quiet'];
+  const pauses = Math.min(FIRST_PAUSES.most, Math.max(FIRST_PAUSES.least, shareMs / watchIntervalMs));
+  return leftMs <= 0 ? 'done' : { inMs: Math.min(leftMs, pauses * watchIntervalMs) };
 }
-
-/** A task at work in the background is checked after so many first pauses: every 30 s by default. */
-const BACKGROUND_PAUSES = 3;
-
-/** Each posts one kind of thing that a task made after its turn, once however often it is called. */
-const POST_NEW_THINGS = [postLaterResults, postReviews];
-
-/** What a check found: no more can come (`over`), work in the background, or neither for now (`quiet`). */
-type Finding = 'over' | OpenState | 'quiet';
 
 /** Jobs that check tasks after their turns: for what they made, and how their background work stands. */
 export function followUpJobs(deps: RelayDeps): JobKind {
-  const { watchMs, watchIntervalMs } = deps.settings;
-  const isWatching = watchMs > 0; // If not, jobs that are left end with their next run.
   return {
     kind: JOB_KIND.followUp,
     share: 2,
     timeoutMs: 60_000,
     giveUpAfterMs: 24 * 60 * 60_000,
     perform: async (job, lease) => {
-      const followUp = followUpSchema.parse(job.payload);
-      const next = isWatching ? nextCheck(followUp, watchIntervalMs, Date.now()) : 'done';
-      const found = isWatching ? await checkOnce(deps, job, followUp, lease) : 'over';
-      if (found === 'over' || next === 'done') {
-        await sayChecksEnded(deps, job, lease);
-        return 'done';
-      }
-      if (found === 'quiet') return { ...next, payload: { ...job.payload, checks: followUp.checks + 1 } };
-      // Checks of background work are not counted: the pauses grow only after it.
-      const inMs = Math.min(next.inMs, BACKGROUND_PAUSES * watchIntervalMs);
-      return { inMs, payload: { ...job.payload, notice: found } };
+      const { since, ...followUp } = followUpSchema.parse(job.payload);
+      const found = await checkOnce(deps, job, followUp, lease);
+      const isAtWork = found === 'working' || found === 'stopping';
+      // What a task makes after its work, such as reviews, is watched for like that after a turn.
+      const from = followUp.notice !== undefined && !isAtWork ? new Date() : since;
+      const watchedMs = Date.now() - from.getTime();
+      const next = found === 'over' ? 'done' : nextCheck(isAtWork, watchedMs, deps.settings);
+      const known = { turn_id: followUp.turn_id, since: from, ...(isAtWork && { notice: found }) };
+      if (next !== 'done') return { ...next, payload: known };
+      await sayChecksEnded(deps, job, lease);
+      return 'done';
     },
     onGivenUp: (job, lease) => sayChecksEnded(deps, job, lease),
   };
@@ -78,9 +70,9 @@ export function followUpJobs(deps: RelayDeps): JobKind {
 async function checkOnce(
   deps: RelayDeps,
   job: Job,
-  { turn_id: turnId, notice }: FollowUp,
+  { turn_id: turnId, notice = 'working' }: Pick<z.infer<typeof followUpSchema>, 'turn_id' | 'notice'>,
   lease: Lease,
-): Promise<Finding> {
+): Promise<'over' | OpenState | 'quiet'> {
   const workspace = deps.workspace(job.workspace);
   const turn = await deps.store.tasks.checkedTurn(job.workspace, turnId);
   if (turn === undefined || turn.thread_task_id === null) return 'over';
@@ -99,7 +91,7 @@ async function checkOnce(
     const mayPost = !turn.is_busy && !isClosed;
     const failures: unknown[] = [];
     const onFailed = (error: unknown) => void failures.push(error);
-    for (const post of mayPost ? POST_NEW_THINGS : []) {
+    for (const post of mayPost ? [postLaterResults, postReviews] : []) {
       await deps.readRate(account_id).acquire(lease);
       // If one kind cannot be posted, the others still are.
       await post({ deps, workspace, agent, turn, taskId, lease, memory }).catch(onFailed);
@@ -119,5 +111,7 @@ async function sayChecksEnded(deps: RelayDeps, job: Job, lease: Lease): Promise<
   const { turn_id: turnId } = followUpSchema.parse(job.payload);
   const turn = await deps.store.tasks.checkedTurn(job.workspace, turnId);
   if (workspace === undefined || turn === undefined) return;
-  await sayNobodyWatches({ deps, workspace, lease }, turn).catch(valueIf(undefined, isThreadUnreachable));
+  const work = { deps, workspace, lease };
+  const say = (id: string) => updateBackgroundNotice(work, { ...turn, id }, 'unwatched');
+  for (const id of turn.background_turn_ids) await say(id).catch(valueIf(undefined, isThreadUnreachable));
 }

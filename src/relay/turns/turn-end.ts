@@ -47,11 +47,9 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
     state.showFiguresBelow();
     await reply.finalize();
   }
-  const { watchMs, watchIntervalMs } = context.deps.settings;
-  const isWatched = watchMs > 0;
-  if (isTaskWorking) await context.withRetry(() => postBackgroundNotice(context, isWatched));
-  const followUp = isWatched ? { firstMs: watchIntervalMs, forMs: watchMs } : undefined;
-  await closeTurn(context, 'completed', { followUp, checksSources });
+  if (isTaskWorking) await context.withRetry(() => postBackgroundNotice(context));
+  const { watchIntervalMs: firstCheckMs } = context.deps.settings;
+  await closeTurn(context, 'completed', { firstCheckMs, checksSources });
 }
 
 /** Ends a turn before its reply has settled; the thread shows why. An edited message may wait again instead. */
@@ -94,7 +92,7 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
 export async function closeTurn(
   context: TurnContext,
   outcome: TurnOutcome,
-  later: Pick<LastStep, 'followUp' | 'checksSources'> = {},
+  later: Pick<LastStep, 'firstCheckMs' | 'checksSources'> = {},
 ): Promise<void> {
   const { deps, turn, reply, job } = context;
   await reply.close();

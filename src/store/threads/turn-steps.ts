@@ -12,12 +12,6 @@ export type TurnUpdate = Partial<Omit<Turn, keyof TurnLocation | JsonColumn | 's
   [Column in JsonColumn]?: NonNullable<Turn[Column]>;
 };
 
-/** When an ended turn's thread is checked (ms from now). */
-export interface FollowUpTimes {
-  firstMs: number;
-  forMs: number;
-}
-
 /** What goes with a message that is frozen. */
 export interface FreezeOptions {
   /** The message before it that waits, too. */
@@ -36,8 +30,8 @@ export interface FreezeOptions {
 export interface LastStep {
   values?: TurnUpdate;
   posts?: readonly PostOutcome[];
-  /** When to look for what its task makes later. */
-  followUp?: FollowUpTimes | undefined;
+  /** When its task is first checked for what it makes later (ms from now). */
+  firstCheckMs?: number;
   /** Its answer's sources are to be checked. */
   checksSources?: boolean;
   /** The job of the run, which is done with its turn unless the thread has other work. */
@@ -116,10 +110,9 @@ export function endColumns(outcome: TurnOutcome) {
 export const threadTaskId = sql<string | null>`(
   select task_id from threads where ${sameThread('threads', 'turns')})`.as('task');
 
-/** A statement that asks for the checks of a turn's thread, in place of those of the turn before. */
-export function followUpWanted(turn: TurnLocation, { firstMs, forMs }: FollowUpTimes) {
-  const { workspace, channel, thread_ts, id } = turn;
-  const payload = { turn_id: id, checks: 0, ends_at: new Date(Date.now() + forMs) };
+/** A statement that asks for the checks of a turn's thread, in place of those of the turn before: the first in so long. */
+export function followUpWanted({ workspace, channel, thread_ts, id }: TurnLocation, firstMs: number) {
+  const payload = { turn_id: id, since: new Date() };
   return jobWanted({ workspace, kind: JOB_KIND.followUp, channel, thread_ts, key: '', payload }, firstMs);
 }
 

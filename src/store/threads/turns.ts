@@ -271,14 +271,14 @@ export class Turns extends Queries {
   async finish(
     turn: TurnLocation,
     outcome: TurnOutcome,
-    { values = {}, posts = [], followUp, checksSources, ...run }: LastStep = {},
+    { values = {}, posts = [], firstCheckMs, checksSources, ...run }: LastStep = {},
     { also: before = [], only = sql`true` }: Pick<Together, 'also' | 'only'> = {},
   ): Promise<boolean> {
     const also = [
       ...before,
       sql`shown as (${postsUpdate(turn, posts)})`,
       sql`woken as (${jobWake(turn, [JOB_KIND.workflowStep, JOB_KIND.reminder])})`,
-      ...(followUp === undefined ? [] : [sql`followed as (${followUpWanted(turn, followUp)})`]),
+      ...(firstCheckMs === undefined ? [] : [sql`followed as (${followUpWanted(turn, firstCheckMs)})`]),
       ...(checksSources === true ? [sql`checked as (${sourceCheckWanted(turn)})`] : []),
     ];
     const end = values.outcome ?? outcome;

@@ -344,7 +344,10 @@ test.concurrent('100 results take one list, and its button shows all of their li
   onTestFinished,
 }) => {
   const agent = { script: maker, behaviour: { downloadLinkLength: 2_500 } };
-  const many = await openAppScene({ agent, limits: { ...limits, watchMs: 0 } }, onTestFinished);
+  const many = await openAppScene(
+    { agent, limits: { ...limits, watchIntervalMs: 3_600_000 } },
+    onTestFinished,
+  );
   const { channel, root } = await asked(many, 'notes 100');
   const [, list, ...more] = many.replies(channel, root);
   expect(more).toEqual([]);

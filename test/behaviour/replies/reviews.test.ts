@@ -152,18 +152,6 @@ describe.concurrent('the reviews of a task', () => {
     short.slack.settings.unshownFiles = /^rest-of-the-review/;
     await wholeReview();
   });
-
-  test('are not followed where tasks are not watched', async ({ onTestFinished }) => {
-    const blind = await openAppScene(
-      { agent: { script: reviewed }, limits: { ...limits, watchMs: 0 } },
-      onTestFinished,
-    );
-    const { channel, root } = await asked(blind, 'one failing');
-    await blind.until('the review is there', () =>
-      blind.agent.tasks.some(({ reviews: all }) => all.length > 0),
-    );
-    await blind.expectStays(() => reviews(blind, channel, root), []);
-  });
 });
 
 describe('reviews where a call fails or means something else', () => {

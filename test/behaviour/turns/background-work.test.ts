@@ -131,22 +131,34 @@ describe.concurrent('work in the background that takes longer than the wait', ()
     expect(own.slack.thread(channel.id, notice.threadTs ?? '')).toContain(notice);
   });
 
-  test('is no longer watched after an hour, and the line says so', async ({ onTestFinished }) => {
-    const short = { ...limits, watchMs: 1_200 };
+  test('brings its files also where somebody deleted the line about it', async () => {
+    const channel = scene.channel();
+    const [root, notice] = await noticed(scene, channel, 'work unseen');
+    scene.slack.remove(channel.id, notice.ts);
+    ends.get('work unseen')?.('completed');
+    await scene.until('its file is there', () => scene.shown(channel, root).includes('unseen.txt'));
+  });
+
+  test('is watched for longer than other tasks', async ({ onTestFinished }) => {
+    const own = await openAppScene({ agent, limits: { ...limits, watchMs: 300 } }, onTestFinished);
+    const channel = own.channel();
+    const [root, notice] = await noticed(own, channel, 'work for hours');
+    const { id = '' } = taskOf(own, 'work for hours') ?? {};
+    const checks = () => own.agent.calls.filter(({ path }) => path.endsWith(id)).length;
+    const before = checks();
+    await own.until('it is checked further', () => checks() > before + 3);
+    expect(own.slack.visibleText(notice)).toContain(backgroundNotices.working);
+    ends.get('work for hours')?.('completed');
+    await own.until('its file is there', () => own.shown(channel, root).includes('hours.txt'));
+    expect(own.slack.visibleText(notice)).toBe(backgroundNotices.completed);
+  });
+
+  test('is no longer watched after a week, and the line says so', async ({ onTestFinished }) => {
+    const short = { ...limits, watchMs: 600, workWatchMs: 1_200 };
     const own = await openAppScene({ agent, limits: short }, onTestFinished);
     const channel = own.channel();
     const [, notice] = await noticed(own, channel, 'work without end');
     await shows(own, notice, 'unwatched');
     expect(taskOf(own, 'work without end')?.status).toBe('running');
-  });
-
-  test('has no button where nobody watches it', async ({ onTestFinished }) => {
-    const none = { ...limits, watchMs: 0 };
-    const own = await openAppScene({ agent, limits: none }, onTestFinished);
-    const channel = own.channel();
-    const root = own.ask(channel, 'work unwatched');
-    await own.finished(channel, root);
-    expect(own.shown(channel, root)).toContain(backgroundNotices.unwatched);
-    expect(own.shown(channel, root)).not.toContain('Stop');
   });
 });

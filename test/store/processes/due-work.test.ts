@@ -35,7 +35,7 @@ test('work is due until a process has claimed it or it is done', async () => {
   expect(await dueKinds()).toEqual(['stops']);
   await store.turns.finish(turn, 'cancelled');
   expect(await dueKinds()).toEqual([]);
-  await followUpWanted(turn, { firstMs: -1, forMs: 60_000 }).execute(store.db);
+  await followUpWanted(turn, -1).execute(store.db);
   expect(await dueKinds()).toEqual(['jobs']);
   await store.jobs.claim([{ kind: 'follow_up', room: 1, share: 1 }], [], 60_000);
   expect(await dueKinds()).toEqual([]);

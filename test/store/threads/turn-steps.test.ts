@@ -252,14 +252,14 @@ test('the end records what the reply shows and when to look again, once', async 
   const { turn } = await begun();
   await store.posts.intend(turn, 'reply:0', 'key');
   const posts = [{ part: 'reply:0', ts: `${seconds}.700000` }];
-  const last = { posts, followUp: { firstMs: 60_000, forMs: 120_000 } };
+  const last = { posts, firstCheckMs: 60_000 };
   expect(await store.turns.finish(turn, 'completed', last)).toBe(true);
   expect(await store.turns.finish(turn, 'failed')).toBe(false);
   expect(await store.turns.get('T1', turn.id)).toMatchObject({ outcome: 'completed' });
   expect((await store.posts.ofTurn(turn)).get('reply:0')).toMatchObject({ state: 'posted', ...posts[0] });
   const followUps = kysely.selectFrom('jobs').select('payload').where('thread_ts', '=', turn.thread_ts);
-  const ends_at = expect.any(String);
-  expect(await followUps.execute()).toEqual([{ payload: { turn_id: turn.id, checks: 0, ends_at } }]);
+  const since = expect.any(String);
+  expect(await followUps.execute()).toEqual([{ payload: { turn_id: turn.id, since } }]);
 });
 
 test('a turn that has paused its thread is not finished with the others', async () => {

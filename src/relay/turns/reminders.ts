@@ -41,7 +41,9 @@ export function reminderJobs(deps: RelayDeps): JobKind {
 async function remindOrTakeBack(work: ThreadWork, wait: PersonWait): Promise<JobOutcome> {
   const posts = new IdempotentPosts(work, turnLocationOf(wait));
   const restMs = work.deps.settings.remindMs - wait.waited_ms;
-  if (wait.is_open && wait.reminder === null && restMs > 0) return { inMs: restMs };
+  const isUntold = wait.is_open && wait.reminder === null;
+  if (isUntold && restMs > 0) return { inMs: restMs };
+  if (isUntold && wait.reminded_lately >= MOST_IN_THREAD_AN_HOUR) return { inMs: LOOK_AGAIN_MS.run };
   const isClosed = (await closingAt(work.deps, wait, work.lease.signal)) !== undefined;
   const mayStand = wait.is_open && !isClosed;
   const isThere = wait.reminder === 'posted' || (mayStand && (await remind(work, wait, posts)));

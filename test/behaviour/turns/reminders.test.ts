@@ -172,7 +172,7 @@ describe.concurrent('a question of the agent', () => {
     expect(reminders(channel, root)).toEqual([]);
   });
 
-  test('brings no post where the channel has turned it off, nor the fourth of a thread in an hour', async () => {
+  test('brings no post where the channel has turned it off, and the fourth of a thread in an hour later', async () => {
     const busy = scene.channel();
     const [inQuiet, inBusy] = [scene.ask(quiet, '/ask Which one?'), scene.ask(busy, 'hello')];
     await scene.finished(busy, inBusy);
@@ -188,14 +188,21 @@ describe.concurrent('a question of the agent', () => {
         values (${place}, 'reminder', ${id}, 'gone')`.execute(db);
     }
     const again = scene.reply(busy, inBusy, '/ask Which one?');
-    for (const [channel, root] of [
-      [quiet, inQuiet],
-      [busy, again],
-    ] as const) {
-      await waits(channel, root);
-      await jobIsOver(channel);
-      expect(reminders(channel, root)).toEqual([]);
-    }
+    await waits(quiet, inQuiet);
+    await jobIsOver(quiet);
+    expect(reminders(quiet, inQuiet)).toEqual([]);
+    await waits(busy, again);
+    await scene.expectStays(() => reminders(busy, inBusy), []);
+    const ago = sql<Date>`intended_at - interval '1 hour'`;
+    await db.updateTable('posts').set({ intended_at: ago }).where('channel', '=', busy.id).execute();
+    const isDue = db
+      .updateTable('jobs')
+      .set({ due_at: new Date(0) })
+      .where('channel', '=', busy.id);
+    await scene.until('ada is reminded of the fourth', async () => {
+      await isDue.where('kind', '=', JOB_KIND.reminder).where('claim_id', 'is', null).execute();
+      return reminders(busy, inBusy).length > 0;
+    });
   });
 
   test('keeps its one post over a restart, also where Slack lost its answer, until it is answered', async ({

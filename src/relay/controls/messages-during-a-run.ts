@@ -39,7 +39,7 @@ export class PassingOn {
   readonly #turn: TurnLocation;
   readonly #options: PassingOnOptions;
   /** The pauses in which no further message is passed on. */
-  readonly #exhaustedPauses = new Set<string | undefined>();
+  readonly #exhaustedPauses = new Set<string>();
   #passing: Promise<void> | undefined;
   /** A message to pass on is being looked for: a message that comes now is found by this look or the next one. */
   #isSeeking = false;
@@ -57,7 +57,7 @@ export class PassingOn {
 
   /** Looks for a message to pass on, in a `pause` or because people ask. Returns whether a look is under way. */
   startNext(pause?: string): boolean {
-    if (this.#end.signal.aborted || this.#exhaustedPauses.has(pause)) return false;
+    if (this.#end.signal.aborted || (pause !== undefined && this.#exhaustedPauses.has(pause))) return false;
     if (this.#passing !== undefined) return this.#isSeeking;
     this.#passing = this.#passOnInPause(pause).finally(() => {
       this.#passing = undefined;

@@ -86,7 +86,7 @@ export class IdempotentPosts {
     return this.find(part) !== undefined;
   }
 
-  /** Whether a part has a row: it is, was or may be in Slack. */
+  /** Whether a part's row is known here: the part is, was or may be in Slack. */
   hasRow(part: string): boolean {
     return this.#posts.has(part);
   }

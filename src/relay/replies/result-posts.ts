@@ -247,14 +247,14 @@ async function chooseShown(
     const filled = files.filter(hasSize).filter(({ sizeBytes }) => sizeBytes > 0);
     return filled.toSorted((a, b) => a.sizeBytes - b.sizeBytes).slice(0, MAX_READ);
   };
-  const mostRead = [...smallest(tables), ...smallest(texts)];
+  const mayBeRead = [...smallest(tables), ...smallest(texts)];
   for (const result of [...pictures, ...tables, ...texts]) {
     const maxBytes = pictures.includes(result) ? maxInlineBytes : Math.min(maxTableBytes, maxInlineBytes);
     if (!result.downloadUrl || result.sizeBytes === 0 || maxBytes === 0) continue;
     const isFitting = hasSize(result) && result.sizeBytes <= maxBytes;
     // A text is read to see whether it is a table, and a table to see whether the answer shows it.
     const isText = texts.includes(result);
-    const isRead = isFitting && mostRead.includes(result) && (isText || answerTables.length > 0);
+    const isRead = isFitting && mayBeRead.includes(result) && (isText || answerTables.length > 0);
     // What is not read counts as '', which is no table and is not shown in the answer.
     const content = isRead ? await readTable(context, result) : '';
     if (isText && !isTabSeparated(content)) continue;

@@ -297,8 +297,8 @@ function shortenedTo(maxCharacters: number, text: string): string {
 const MIN_ENTRY_CHARACTERS = 60;
 
 /**
- * Says to the agent which messages are quoted: `count` of the given ones, the newest, while `left` have no room. `missing`
- * says which were not given. If these are the `later` ones, the given are the thread's first; if `all`, nothing is quoted.
+ * Says to the agent which messages are quoted: the newest `count` of the given ones, beside the first if those `between` are
+ * missing, while `left` have no room. The `missing` were not given: if they are the `later` ones, the given are the first.
  */
 function quotedPart(count: number, left: number, missing: TranscriptOptions['missing']): string {
   if (missing === 'later') return `${count} of its first messages, later messages left out`;

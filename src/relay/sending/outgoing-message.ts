@@ -112,7 +112,7 @@ export async function withRest(
   const { messages } = work.deps.store;
   let latest = message;
   let ageMs = Math.max(0, Date.now() - message.received_at.getTime());
-  // A message that was deleted or frozen meanwhile needs no rest.
+  // A message that was deleted or frozen meanwhile needs nothing more.
   const isLacking = () => latest.is_partial && latest.state === 'waiting';
   for (; isLacking() && ageMs < OTHER_COPY_MS.most; ageMs += OTHER_COPY_MS.poll) {
     await sleepWithLease(OTHER_COPY_MS.poll, work.lease);

@@ -192,10 +192,9 @@ function failureSentence(error: AgentError, atService: StateAtService): string {
   if (error instanceof AgentNotFoundError && atService.task) return strings.taskNotFound;
   if (isForbidden(error) && atService.task) return strings.taskForbidden;
   if (error.unreadCreation !== undefined) return strings.serviceUnreadable;
-  // Of the call that sends the message, nobody knows whether the task has got it.
-  const isSendUnknown =
-    (error.code === 'not_understood' || error.code === 'unavailable') && !atService.message;
-  if (isSendUnknown && atService.task) return strings.retriesExhausted;
+  const saysNothing = error.code === 'not_understood' || error.code === 'unavailable';
+  // If the call was the one that sends the message, the task may have got it.
+  if (saysNothing && atService.task && !atService.message) return strings.retriesExhausted;
   const serviceMessage = error instanceof AgentRejectedError ? error.reason : undefined;
   // The message was sent: it is the answer that cannot be read.
   if (atService.message)

@@ -54,9 +54,7 @@ export function personOf(user: SlackUser, installation: Installation): Person {
   const isAdmin = kind === 'member' && (user.is_admin === true || user.is_owner === true);
   const isBot = user.is_bot !== false || user.is_workflow_bot === true || user.is_connector_bot === true;
   const isHuman = !isBot && !['bot', 'deactivated', 'unknown'].includes(kind);
-  const { profile, real_name: realName } = user;
-  const name = profile?.display_name || profile?.real_name || realName || user.name || user.id;
-  return { id: user.id, name, kind, isHuman, isAdmin };
+  return { id: user.id, name: displayNameOf(user), kind, isHuman, isAdmin };
 }
 
 function kindOf(user: SlackUser, installation: Installation): PersonKind {
@@ -72,6 +70,10 @@ function kindOf(user: SlackUser, installation: Installation): PersonKind {
 /** In an organisation, people may be at home in another workspace than the one they write in. */
 function isFromThisWorkspace(user: SlackUser, { workspace }: Installation): boolean {
   return user.team_id === workspace || user.enterprise_user?.teams?.includes(workspace) === true;
+}
+
+function displayNameOf(user: SlackUser): string {
+  return user.profile?.display_name || user.profile?.real_name || user.real_name || user.name || user.id;
 }
 
 /** Somebody of whom Slack says nothing. */

@@ -125,9 +125,7 @@ export async function changeProject(
     if (Object.keys(texts).length > 0) await agent.updateProject(target, texts, { signal });
     return undefined;
   } catch (error) {
-    // As far as was found out in time.
-    const isForbidden = error instanceof AgentError && error.status === 403 && error.code !== 'bad_key';
-    if (project !== '' && isForbidden) return { channel_project: unknownProject };
+    if (project !== '' && isForbidden(error)) return { channel_project: unknownProject };
     signal.throwIfAborted();
     if (error instanceof AgentNotFoundError)
       return { channel_project: project === '' ? projectNotFound : unknownProject };
@@ -155,4 +153,9 @@ async function projectRefusal(
     return deps.isSharedAccount(deps.accountOf(actor.workspace)) ? unknownProject : undefined;
   const why = await projectDenial(deps, actor, project, signal, actor.person);
   return why && (why === 'shared' ? sharedChannel : unknownProject);
+}
+
+/** Whether the service refused the project, as far as was found out in time. */
+function isForbidden(error: unknown): boolean {
+  return error instanceof AgentError && error.status === 403 && error.code !== 'bad_key';
 }

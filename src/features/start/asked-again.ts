@@ -54,8 +54,7 @@ export async function readQuestion(
   );
   const looked = [...ids].map((id) => workspace.downloads.lookUp(id, signal));
   const isThere = (file: SlackFile | string): file is SlackFile =>
-    typeof file !== 'string' &&
-    ([file.channels, file.groups, file.ims].flat().includes(channel) || (isPost && askers.has(file.user)));
+    typeof file !== 'string' && (isSharedIn(file, channel) || (isPost && askers.has(file.user)));
   const own = filesOf(content).filter(({ mode }) => mode !== 'tombstone');
   const files = [...own, ...(await Promise.all(looked)).filter(isThere)];
   return { turn, content: { ...content, files } };
@@ -94,6 +93,10 @@ async function writtenTurn({ turns, messages }: Store, asked: Turn) {
 function sharedFiles(content: MessageContent): SlackFile[] {
   const forwarded = parseMessage(content).attachments.flatMap(({ files = [] }) => files);
   return filesOf({ files: [...(content.files ?? []), ...forwarded] });
+}
+
+function isSharedIn({ channels = [], groups = [], ims = [] }: SlackFile, channel: string): boolean {
+  return [...channels, ...groups, ...ims].includes(channel);
 }
 
 /** The turn of an earlier thread whose question a form asks again; `own`: it replaces our post with that ts. */

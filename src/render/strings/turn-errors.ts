@@ -164,7 +164,7 @@ export const controlRefused = {
     "Slack can't tell me right now who you are, or who is in the channel. Try again in a moment, or ask an admin to install me again.",
 } as const;
 
-/** A quota is used up; `waitMs` is the time until it has room, null if that is when a task ends. `isRefused`: so is a message. */
+/** A quota is used up; `waitMs` is the time until it has room, rounded up; null if that is when a task ends. `isRefused`: so is a message. */
 export function quotaReached(
   excess: {
     limit: 'hourPerson' | 'hourWorkspace' | 'atOncePerson' | 'atOnceWorkspace';

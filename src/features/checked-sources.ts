@@ -8,7 +8,7 @@ import { toReplyBlock } from '../relay/replies/reply-blocks.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import type { JobKind } from '../relay/runtime/job-runner.ts';
 import type { Lease } from '../relay/runtime/lease.ts';
-import { outcomeIfUnreachable } from '../relay/runtime/unreachable-or-moved.ts';
+import { outcomeIfUnreachable } from '../relay/runtime/unreachable-threads.ts';
 import { comparedChecks, sourceListMessage } from '../render/messages/checked-sources.ts';
 import { listedSources, type Source } from '../render/messages/sources.ts';
 import { JOB_KIND } from '../store/jobs/jobs.ts';

@@ -6,7 +6,7 @@ import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { messageContent } from '../../relay/runtime/incoming-message.ts';
 import type { JobKind } from '../../relay/runtime/job-runner.ts';
 import { postJobNotice } from '../../relay/runtime/unknown-outcome.ts';
-import { outcomeIfUnreachable } from '../../relay/runtime/unreachable-or-moved.ts';
+import { outcomeIfUnreachable } from '../../relay/runtime/unreachable-threads.ts';
 import { linkButton, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import { escapeMrkdwn } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';

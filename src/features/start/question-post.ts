@@ -19,7 +19,7 @@ import type { JobKind, JobOutcome } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
 import { inBackground } from '../../relay/runtime/poller.ts';
 import { jobPostIntent, postJobNotice, postOnce } from '../../relay/runtime/unknown-outcome.ts';
-import { mayHaveMoved } from '../../relay/runtime/unreachable-or-moved.ts';
+import { mayHaveMoved } from '../../relay/runtime/unreachable-threads.ts';
 import { textOfCells } from '../../relay/sending/attachments.ts';
 import type { ViewBlock } from '../../render/blocks/modal.ts';
 import { contextLineBlock, mrkdwnContextBlock } from '../../render/blocks/slack-blocks.ts';

@@ -23,7 +23,7 @@ import type { Lease } from '../runtime/lease.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { transientFailure } from '../runtime/retry-and-giving-up.ts';
 import { postJobNotice } from '../runtime/unknown-outcome.ts';
-import { mayHaveMoved } from '../runtime/unreachable-or-moved.ts';
+import { mayHaveMoved } from '../runtime/unreachable-threads.ts';
 import type { Inbox } from './inbox.ts';
 
 /** How long a page may wait for the rate limit (ms): a distributed app has one call a minute. */

@@ -6,7 +6,7 @@ import type { Post, TurnLocation } from '../../store/schema.ts';
 import { intendedPost, nextPostKey, type PostOutcome, replyPart } from '../../store/threads/posts.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { once, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
-import { isThreadUnreachable } from '../runtime/unreachable-or-moved.ts';
+import { isThreadUnreachable } from '../runtime/unreachable-threads.ts';
 import { asRendered, formSender, type MessageForm, messageDigest } from './fallback-forms.ts';
 import { type FirstReply, FirstReplyIntent } from './first-reply-intent.ts';
 

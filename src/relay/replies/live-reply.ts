@@ -8,7 +8,7 @@ import type { ThreadWork } from '../runtime/deps.ts';
 import { Poller } from '../runtime/poller.ts';
 import { backoffMs, transientFailure, withRetry } from '../runtime/retry-and-giving-up.ts';
 import type { TurnRow } from '../runtime/turn-row.ts';
-import { isThreadUnreachable, ThreadGivenUp } from '../runtime/unreachable-or-moved.ts';
+import { isThreadUnreachable, ThreadGivenUp } from '../runtime/unreachable-threads.ts';
 import type { FirstReply } from './first-reply-intent.ts';
 import { type EditOutcome, IdempotentPosts, type PartEdit } from './idempotent-posts.ts';
 import { type PlannedMessage, ReplyMessages, STATUS_PART } from './reply-messages.ts';

@@ -16,7 +16,7 @@ import { sleepWithLease, throwIfInterrupted } from '../runtime/lease.ts';
 import { backoffMs, transientFailure, withRetry } from '../runtime/retry-and-giving-up.ts';
 import { isInterruption } from '../runtime/turn-exceptions.ts';
 import { once, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
-import { isThreadUnreachable } from '../runtime/unreachable-or-moved.ts';
+import { isThreadUnreachable } from '../runtime/unreachable-threads.ts';
 import { asRendered, formSender } from './fallback-forms.ts';
 
 /** Attempts at a step before a file is left out. */

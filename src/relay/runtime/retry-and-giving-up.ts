@@ -15,7 +15,7 @@ import {
 import { StoreError } from '../../store/errors.ts';
 import type { ThreadWork } from './deps.ts';
 import { sleepWithLease, throwIfInterrupted } from './lease.ts';
-import { ThreadGivenUp } from './unreachable-or-moved.ts';
+import { ThreadGivenUp } from './unreachable-threads.ts';
 
 /** The cause of a wait, so that the thread can name it. */
 export type WaitCause = 'service_unreachable' | 'service_busy' | 'service_key' | 'slack' | 'file' | 'store';

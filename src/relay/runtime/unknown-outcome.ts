@@ -9,7 +9,7 @@ import type { Job } from '../../store/schema.ts';
 import type { RelayDeps, WorkspaceClient } from './deps.ts';
 import { type Lease, sleepWithLease } from './lease.ts';
 import { Interruption, TurnEnded } from './turn-exceptions.ts';
-import { outcomeIfUnreachable } from './unreachable-or-moved.ts';
+import { outcomeIfUnreachable } from './unreachable-threads.ts';
 
 /** How long (ms) a request may travel. */
 const NETWORK_MARGIN_MS = 2_000;

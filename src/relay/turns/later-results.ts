@@ -10,7 +10,7 @@ import { postReviews } from '../replies/review-posts.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { JobKind } from '../runtime/job-runner.ts';
 import type { Lease } from '../runtime/lease.ts';
-import { isThreadUnreachable } from '../runtime/unreachable-or-moved.ts';
+import { isThreadUnreachable } from '../runtime/unreachable-threads.ts';
 import { type OpenState, updateBackgroundNotice, updateBackgroundNotices } from './background-work.ts';
 
 /**

@@ -10,7 +10,7 @@ import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import { Interruption, isInterruption } from '../runtime/turn-exceptions.ts';
-import { outcomeIfUnreachable } from '../runtime/unreachable-or-moved.ts';
+import { outcomeIfUnreachable } from '../runtime/unreachable-threads.ts';
 
 /** How often a wait is looked at once its reminder is posted (ms): its end wakes the job, unless a process dies. */
 const LOOK_AGAIN_MS = { run: 60_000, plan: 24 * 3_600_000 };

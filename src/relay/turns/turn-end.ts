@@ -20,7 +20,7 @@ import { asRendered, textOnly } from '../replies/fallback-forms.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { postResults } from '../replies/result-posts.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
-import { ThreadGivenUp } from '../runtime/unreachable-or-moved.ts';
+import { ThreadGivenUp } from '../runtime/unreachable-threads.ts';
 import { closeIfUnchanged, closeMessage, requeueMessage } from '../sending/unsent-message.ts';
 import { postBackgroundNotice } from './background-work.ts';
 import { tellAskerOfEnd } from './end-mention.ts';

@@ -9,7 +9,7 @@ import { actorName } from '../reading/display-names.ts';
 import { findReply, SETTLED_TASK_SHORT_MS, seeksOwnReply } from '../replies/reply-reader.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
 import { Interruption, isInterruption, TurnEnded } from '../runtime/turn-exceptions.ts';
-import { isThreadUnreachable } from '../runtime/unreachable-or-moved.ts';
+import { isThreadUnreachable } from '../runtime/unreachable-threads.ts';
 import { endTurnIfEmpty, endTurnIfFilesOnly, isEmptyMessage } from '../sending/empty-message.ts';
 import { messageOfTurn, wholeMessage, withRest } from '../sending/outgoing-message.ts';
 import { Sender } from '../sending/sender.ts';

@@ -50,11 +50,11 @@ function meanOf(ratios: readonly number[]): string {
   return (ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length).toFixed(2);
 }
 
-/** Writes a text as a model does: a few words at a time, with short pauses. */
+/** Writes a text as a model does: a few words at a time, with short pauses; with a writing pace of 0 all at once. */
 export async function writeLikeModel(turn: AgentTurn, text: string): Promise<void> {
   for (const [index, piece] of piecesOf(text).entries()) {
     turn.write(piece);
-    await turn.sleep((50 + ((index * 37) % 100)) * turn.writingPace);
+    if (turn.writingPace > 0) await turn.sleep((50 + ((index * 37) % 100)) * turn.writingPace);
   }
 }
 

@@ -259,7 +259,8 @@ export async function openAppScene(
     onTurnStep: ({ message_ts }, step) => void (step === 'finished' && turnEnds.emit(message_ts)),
     ...options,
     limits: { refusalMs: 500, ...IMPATIENT_LIMITS, ...PATIENT_LOOKUPS, ...UNWATCHED, ...options.limits },
-    agent: { pace: 0.02, ...options.agent },
+    // What is said at once is read and posted once; what has to grow is written slowly by its test, or by `/slow`.
+    agent: { pace: 0.02, writingPace: 0, ...options.agent },
     // Longer than Slack's 3 s, for machines that are busy; what is late all the same comes again within seconds.
     slack: { limits: 'off', triggerMs: 60_000, ackTimeoutMs: 20_000, retryScale: 0.02, ...options.slack },
     settings: { ...FEW_CONNECTIONS, ...options.settings },

@@ -3,7 +3,8 @@ import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import { Faults } from '../../../sandbox/faults.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
-const scene = await openAppScene();
+// An answer of many messages grows for a while.
+const scene = await openAppScene({ agent: { writingPace: 1 } });
 const { slack, agent } = scene;
 
 /** Begins a long turn and waits until its reply grows. */

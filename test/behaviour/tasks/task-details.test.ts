@@ -380,13 +380,13 @@ describe("a task's details", () => {
     await modalShows('Ours in a group');
   });
 
-  test('are asked for again in the tab where the trigger has expired', async () => {
+  test('are asked for again in a direct message where the trigger has expired', async () => {
     const { channel, root } = await asked('Too late for this');
     const body = { ok: false, error: 'expired_trigger_id' };
     scene.slack.faults.add({ call: 'views.open', fault: { kind: 'status', status: 200, body }, times: 1 });
     await openDetails(channel, root);
-    const shown = () => JSON.stringify(slack.home(scene.ada)?.blocks ?? []);
-    await scene.until('a sentence is there', () => shown().includes('press the button again'));
+    const told = () => slack.messages(slack.openDm(scene.ada)).map((one) => slack.visibleText(one));
+    await scene.until('she is told', () => told().includes(strings.controlFailed.late));
     expect(modal()).toBe('[]');
   });
 });

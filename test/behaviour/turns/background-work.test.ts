@@ -137,6 +137,7 @@ describe.concurrent('work in the background that takes longer than the wait', ()
     scene.slack.remove(channel.id, notice.ts);
     ends.get('work unseen')?.('completed');
     await scene.until('its file is there', () => scene.shown(channel, root).includes('unseen.txt'));
+    expect(scene.shown(channel, root)).not.toContain(backgroundNotices.working);
   });
 
   test('is watched for longer than other tasks', async ({ onTestFinished }) => {

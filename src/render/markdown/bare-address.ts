@@ -11,12 +11,13 @@ export const PUNCTUATION =
 const TITLE_START = `(?<=[^\\0-~${PUNCTUATION}])（[^\\s<>"（）]{0,60}`;
 /** Wide brackets at the end of a title in an address. After ASCII they hold a remark. */
 export const TITLE_END = `${TITLE_START}）(?!\\w|[^\\0-~${PUNCTUATION}])`;
-const TITLE = new RegExp(TITLE_END, 'g');
 /** Before the next address of a list, which is not in the value of a query, nor in angle brackets. */
 export const NEXT_ADDRESS = '[,;](?=https?://)(?<![=<]https?://[^\\s<>"()]{0,1000})';
 const CITATION = '\\[(?=\\^?\\d{1,3}(?:[,–-]\\d{1,3})*$)|\\^(?=\\d[\\d,–-]*\\^)';
-/** The end of what began before the address, not of a value in its query or of a template. */
-const AROUND = `(?<![=+(]|[=+(]"[^"]{0,300})"|'(?=[\\])},;:>])|(?<!\\{[^{}]{0,300})\\}`;
+/** The end of what began before the address. */
+const AROUND = `"|'(?=[\\])},;:>])|\\}`;
+/** What an address holds of its own: such a title, a quoted value, and what stands between braces, up to five deep. */
+const OWN = new RegExp(`${TITLE_END}|(?<=[=+(:[{,])(?:"[^"]*(?:"|$)|'[^']*')|\\{[^{}]*\\}`, 'g');
 const END = new RegExp(`[${PUNCTUATION}]|['’]s$|${NEXT_ADDRESS}|${CITATION}|${AROUND}`, 'i');
 const HOLDS_DOI = /^[^?#]*\/10\.\d{4,9}\//;
 const AFTER_DOI = `'s$|[,;](?=https?://)|[,;(](?=[a-z]{1,9}(?:$|=|[^!-~]))|\\^(?=\\{?\\d)|${CITATION}`;
@@ -49,7 +50,8 @@ export function* bareAddresses(source: string): Generator<{ piece: string; isAdd
 }
 
 function endOf(address: string): number {
-  const known = address.slice(0, MAX_LENGTH).replace(TITLE, (title) => '.'.repeat(title.length));
+  let known = address.slice(0, MAX_LENGTH);
+  for (let depth = 0; depth < 5; depth += 1) known = known.replace(OWN, (own) => '.'.repeat(own.length));
   const to = known.search(END);
   const first = to < 0 ? known : known.slice(0, to);
   const ends = DOI_ADDRESS.test(first) ? DOI_END : HOLDS_DOI.test(first) ? DOI_HOLDER_END : END;

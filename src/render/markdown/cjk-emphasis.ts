@@ -10,20 +10,23 @@ const MARK_RUN = '(?:\\*{1,3}|~~)';
 export const UNSPACED_LETTER =
   '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}ー]';
 const PUNCTUATION = '(?![*~])[\\p{P}\\p{S}]';
-/** Wide punctuation, or a colon, also with a space, at the end of bold words. */
-const LABEL_END = '[\\u3001-\\u303f\\uff01-\\uff65]|[: ](?<=(?<![^\\s|>])\\*\\*[^\\s*][^*\\n]{0,80}[:：] ?)';
+/** The end of bold words: a colon, also with a space, or a wide mark. Stars of significance have `<` behind them, and powers a word before. */
+const LABEL = '\\*{2,3}[^\\s*][^*\\n<＜≤]{0,80}';
+const LABEL_END = `[。！？：）】」』》](?<=(?<![\\w*)\\]）])${LABEL}.)|[: ](?<=(?<![^\\s|>])${LABEL}[:：] ?)`;
+/** What separates meanings of stars: *P<0.05，**表示P<0.01. */
+const BETWEEN_STARS = '(?<!\\*[^*\\n]{0,80}[<＜≤][^*\\n]{0,80}[，、；])';
 const AFTER_LABEL = `\\*{2,3}(?!${UNSPACED_LETTER})[\\p{L}\\p{N}]`;
 const UNREADABLE_MARK = new RegExp(
   [
     `${UNSPACED_LETTER}(?=${MARK_RUN}${PUNCTUATION})`,
-    `(?<=${PUNCTUATION}${MARK_RUN})${UNSPACED_LETTER}`,
+    `(?<=${PUNCTUATION}${BETWEEN_STARS}${MARK_RUN})${UNSPACED_LETTER}`,
     `(?:${LABEL_END})(?=${AFTER_LABEL})`,
   ].join('|'),
   'gu',
 );
 const JOINT = [
   `(?<=${UNSPACED_LETTER}${MARK_RUN})(?=${PUNCTUATION})`,
-  `(?<=${PUNCTUATION})(?=${MARK_RUN}${UNSPACED_LETTER})`,
+  `(?<=${PUNCTUATION})${BETWEEN_STARS}(?=${MARK_RUN}${UNSPACED_LETTER})`,
   `(?=${AFTER_LABEL})(?<=${LABEL_END})`,
 ].join('|');
 const JOINT_HERE = new RegExp(JOINT, 'uy');

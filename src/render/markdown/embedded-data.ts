@@ -47,13 +47,8 @@ export function withoutColours(text: string): string {
   return stripVTControlCharacters(text).replaceAll(`${ESCAPE}[`, '').replaceAll(ESCAPE, '');
 }
 
-function embeddedUri(
-  found: string,
-  imageType: string | undefined,
-  label: string | undefined,
-  linkType: string | undefined,
-  bareType: string | undefined,
-): string {
+type Group = string | undefined;
+function embeddedUri(found: string, imageType: Group, label: Group, linkType: Group, bareType: Group) {
   if (found.length < MIN_URI_LENGTH) return found;
   const isPicture = /^image$/i.test(imageType ?? linkType ?? bareType ?? '');
   const name = isPicture ? embeddedPicture : embeddedFile;

@@ -127,7 +127,7 @@ function toHtml(text: string): string {
   const source = limitTables(limitNesting(text)).replace(JOINTS, '\ufdd1');
   return (
     micromark(source, { extensions: markdownSyntax(source), htmlExtensions: HTML })
-      .replaceAll(encodeURIComponent('\ufdd4'), '%')
+      .replace(/%EF%B7%9([14])/g, (_, mark) => (mark === '4' ? '%' : ''))
       .replace(/\ufdd4(23|3C|3E)/g, (_, code: string) => escapeHtml(decodeURIComponent(`%${code}`)))
       .replace(/\ufdd3\\?|[\ufdd1\ufdd4]/g, '')
       .replace(/<(\/?)h[1-6]>/g, '<$1h4>')

@@ -58,9 +58,8 @@ function tokenizeBlock(text: string): Tokenizer {
     const interrupts = this.interrupt === true;
     const start = offset();
     BLOCK_OPENING.lastIndex = start;
-    const opening = BLOCK_OPENING.exec(text)?.[0];
-    const close = opening?.replace('begin', 'end').replace('[', ']') ?? '';
-    let lineFrom = start + (opening?.length ?? 0);
+    const { open, close } = formulaMarks(BLOCK_OPENING.exec(text)?.[0] ?? '');
+    let lineFrom = start + open.length;
     const line: State = (code) => {
       if (code === null || markdownLineEnding(code)) return lineEnd(code);
       effects.enter('codeFlowValue');
@@ -76,7 +75,7 @@ function tokenizeBlock(text: string): Tokenizer {
     };
     const lineEnd: State = (code) => {
       if (interrupts) return ok(code);
-      const isClosed = text.slice(lineFrom, offset()).trimEnd().endsWith(close);
+      const isClosed = text.slice(lineFrom, offset()).includes(close);
       return isClosed ? after(code) : effects.check(nextLine, next, after)(code);
     };
     const next: State = (code) => {
@@ -91,7 +90,7 @@ function tokenizeBlock(text: string): Tokenizer {
       return ok(code);
     };
     return (code) => {
-      if (opening === undefined || (interrupts && endsSpan(text, start))) return nok(code);
+      if (open === '' || (interrupts && isWithinSpan(text, start))) return nok(code);
       // Unlike fenced code, it is shown from its first character on.
       effects.enter('codeIndented');
       return line(code);
@@ -99,11 +98,18 @@ function tokenizeBlock(text: string): Tokenizer {
   };
 }
 
-/** Whether `$$` on a line of its own ends what its paragraph began within a line. */
-function endsSpan(text: string, start: number): boolean {
-  const before = text.slice(Math.max(0, start - 1_000), start);
+/** What opens the formula on lines of its own that this text begins with, and what closes it. */
+export function formulaMarks(source: string): { open: string; close: string } {
+  const [open = ''] = /^(?:\$\$|\\\[|\\begin\{\w+\*?\})/.exec(source) ?? [];
+  return { open, close: open.replace('begin', 'end').replace('[', ']') };
+}
+
+/** Whether a line belongs to a formula that its paragraph began within a line. */
+function isWithinSpan(text: string, start: number): boolean {
+  const before = text.slice(Math.max(0, start - 1_000), start).replace(/(?<!`)(`+)[^`]+\1/g, '');
   const paragraph = before.split(/\n[ \t>]*\n|\n(?=[ \t>]*(?:[-+*]|\d{1,9}[.)])[ \t])/).at(-1) ?? '';
-  return text.startsWith('$$', start) && paragraph.split('$$').length % 2 === 0;
+  const isBracket = text.startsWith('\\', start) && /(?<!\\)\\[[(](?:[^\\]|\\[^[\]()])*$/.test(paragraph);
+  return isBracket || paragraph.split('$$').length % 2 === 0;
 }
 
 /** The end of a line that a further, non-empty line of the same block follows. */
@@ -139,11 +145,6 @@ export function spanType(source: string): 'inlineCode' | 'inlineFormula' | 'line
   if (source.startsWith('`')) return 'inlineCode';
   if (source.startsWith('!')) return 'figure';
   return /^<br/i.test(source) ? 'lineBreak' : 'inlineFormula';
-}
-
-/** Whether the source of a code node at `start` is a formula. */
-export function isFormula(text: string, start: number): boolean {
-  return /^(?:\$|\\[([b])/.test(text.slice(start, start + 2));
 }
 
 /** How many characters showing a formula as code, or a figure in words, may add at `index`. */

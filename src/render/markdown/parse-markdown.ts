@@ -9,7 +9,7 @@ import { bareAddresses, withDoiMarks } from './bare-address.ts';
 import { withReadableEmphasis } from './cjk-emphasis.ts';
 import { BLOCK_MARKS, literalSyntax, spanConstruct } from './literal-marks.ts';
 import type { MarkdownNode } from './markdown-node.ts';
-import { isFormula, mathSyntax, spanType } from './math.ts';
+import { formulaMarks, mathSyntax, spanType } from './math.ts';
 import { WORD_JOINER } from './pings.ts';
 
 /*
@@ -164,5 +164,5 @@ function endAddress(node: MarkdownNode, text: string): MarkdownNode[] {
 
 function nodeType(node: Nodes, text: string, start: number): string {
   if (node.type === 'inlineCode') return spanType(text.slice(start, start + 3));
-  return node.type === 'code' && isFormula(text, start) ? 'formula' : node.type;
+  return node.type === 'code' && formulaMarks(text.slice(start, start + 30)).open ? 'formula' : node.type;
 }

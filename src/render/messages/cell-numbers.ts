@@ -101,6 +101,5 @@ export function machineReadable(cell: string): string {
 
 /** A sign or an exponent in ASCII. */
 function inAscii(power: string): string {
-  const signed = power.replace(/[−–‐⁻]/, '-').replace('⁺', '+');
-  return signed.replace(/[⁰¹²³⁴-⁹]/gu, (digit) => String(SUPERSCRIPTS.indexOf(digit)));
+  return power.normalize('NFKC').replace(/[−–‐]/, '-');
 }

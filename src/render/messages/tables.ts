@@ -147,9 +147,9 @@ export function cellText(source: string, count: ParseCounter): string {
   }
 }
 
-/** A link in a file: its label, and its address unless that holds the label, such as an id, or gives access. */
+/** A link in a file: its label, and its address unless that holds the label, such as an id, or gives access; a number stays one. */
 export function linkText({ text = '', url }: { text?: string; url: string }): string {
-  return url.includes(text) || isSignedLink(url) ? text : `${text} (${url})`;
+  return NUMBER.test(text) || url.includes(text) || isSignedLink(url) ? text : `${text} (${url})`;
 }
 
 /** Something that a cell of a data table cannot show. */

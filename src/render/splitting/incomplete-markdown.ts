@@ -11,6 +11,7 @@ import {
   openingFenceOf,
   tableHeadEnd,
 } from '../markdown/markdown-node.ts';
+import { formulaMarks } from '../markdown/math.ts';
 import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 
 export interface IncompleteEnd {
@@ -53,7 +54,7 @@ export function incompleteEndOf(text: string, tree: MarkdownNode, count: ParseCo
         shownTo = line;
       }
     }
-    end = trimmedEnd(text, shownTo);
+    end = text.slice(0, shownTo).trimEnd().length;
     if (end === 0) return completeEnd(0);
     root = parseMarkdown(text.slice(0, end), count);
   }
@@ -70,10 +71,6 @@ function completeEnd(shownTo: number): IncompleteEnd {
   return { shownTo, closer: '', openFrom: shownTo };
 }
 
-function trimmedEnd(text: string, end: number): number {
-  return text.slice(0, end).trimEnd().length;
-}
-
 function codeEnd(text: string, code: MarkdownNode, end: number, final = false): IncompleteEnd {
   const fence = openingFenceOf(text, code);
   if (fence === undefined || isFenceClosed(text, code, fence)) return completeEnd(end);
@@ -84,7 +81,7 @@ function codeEnd(text: string, code: MarkdownNode, end: number, final = false): 
   }
   const last = lineStart(text, end);
   const half = !final && /^[ \t>]*[`~]+[ \t]*$/.test(text.slice(last, end));
-  const shownTo = half ? trimmedEnd(text, last) : end;
+  const shownTo = half ? text.slice(0, last).trimEnd().length : end;
   if (half && text.slice(contentFrom, shownTo).trim() === '') return completeEnd(before);
   return {
     shownTo,
@@ -96,7 +93,8 @@ function codeEnd(text: string, code: MarkdownNode, end: number, final = false): 
 /** A formula is shown once it is complete, or too long to wait for. */
 function formulaShownTo(text: string, formula: MarkdownNode, end: number): number {
   const source = text.slice(formula.start, end);
-  const isClosed = source.length > 4 && /(?:\$\$|\\\]|\\end\{[A-Za-z]+\*?\})$/.test(source);
+  const { open, close } = formulaMarks(source);
+  const isClosed = source.includes(close, open.length + 1);
   return isClosed || source.length > MAX_MARK_DISTANCE ? end : lineStart(text, formula.start);
 }
 

@@ -9,6 +9,7 @@ import {
   openingFenceOf,
   tableHeadEnd,
 } from '../markdown/markdown-node.ts';
+import { formulaMarks } from '../markdown/math.ts';
 import { WORD_JOINER } from '../markdown/pings.ts';
 
 /** What closes the constructs around a cut, and what reopens them in the next part. */
@@ -49,9 +50,9 @@ function blockSeam(text: string, chain: readonly MarkdownNode[], at: number): Se
     return { closer: `${newline}${prefix}${fence}`, opener: `${heads}${opening}${inner}` };
   }
   if (block.type === 'formula') {
-    const [mark = ''] = /^(?:\$\$|\\\[|\\begin\{\w+\*?\})/.exec(text.slice(block.start, first)) ?? [];
+    const { open } = formulaMarks(text.slice(block.start, first));
     // Its fence is closed where it is inserted.
-    return { closer: '', opener: `${heads}${prefix}${mark}\n${inner}` };
+    return { closer: '', opener: `${heads}${prefix}${open}\n${inner}` };
   }
   const dashes = text
     .slice(Math.min(first + 1, text.length), tableHeadEnd(text, block))

@@ -10,6 +10,7 @@ import {
   lineStart,
   type MarkdownNode,
 } from '../markdown/markdown-node.ts';
+import { formulaMarks } from '../markdown/math.ts';
 import { WORD_JOINER } from '../markdown/pings.ts';
 import { unicodeFormula } from '../markdown/unicode-math.ts';
 import { hasDisguise, hostNote, labelStarts } from '../markdown/unsafe-links.ts';
@@ -151,20 +152,19 @@ function encodings(text: string, from: number, to: number): Insertion[] {
   );
 }
 
-/** A formula on lines of its own that has its end. */
-const WHOLE_FORMULA = /^(?:\$\$|\\\[).*(?:\$\$|\\\])\s*$/s;
-
 /** What is shown in place of a node; undefined if it is shown as it is, or as code. */
 function shownSpan(text: string, node: MarkdownNode, isOnOneLine: boolean): string | undefined {
-  // Without the marks of a quotation, which a formula would read as signs.
-  const source = text.slice(node.start, node.end).replace(/\n[ \t>]*>/g, '\n');
+  const source = text.slice(node.start, node.end);
   if (node.type === 'lineBreak') return shownBreak(text, node, isOnOneLine);
   if (node.type === 'figure') return figureWords(source);
   // What looks like the beginning of a mention is none as long as code follows it.
   const before = text.slice(Math.max(0, node.start - 80), node.start);
   const isAfterMark = /(?:<[!@#][^\s>]*|(?<![\p{L}\p{N}_])@[a-z]*)$/iu.test(before);
-  const isShown = node.type === 'inlineFormula' || (node.type === 'formula' && WHOLE_FORMULA.test(source));
-  return isShown && !isAfterMark ? unicodeFormula(source) : undefined;
+  const isWhole = node.type === 'formula' && source.trimEnd().endsWith(formulaMarks(source).close);
+  if (isAfterMark || !(isWhole || node.type === 'inlineFormula')) return undefined;
+  // Without the marks of the quotations around it, which a formula would read as signs.
+  const depth = linePrefix(text, node.start).replace(/[^>]/g, '').length;
+  return unicodeFormula(source.replace(new RegExp(`\\n(?:[ \\t]*>){0,${depth}}`, 'g'), '\n'));
 }
 
 /** A break ends its line, unless that would end its block; at an end of its block it shows nothing. */

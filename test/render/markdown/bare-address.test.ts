@@ -85,6 +85,10 @@ const WRITTEN: readonly (readonly [string, ...string[]])[] = [
   [`{"url":"${PAGE}","id":1} and {"url": "${PAGE}"}`, PAGE, PAGE],
   [`@article{a, url = {${DOI}}, year = {2020}} and \\url{${PAGE}}`, DOI, PAGE],
   [`src="${PAGE}/D"/> and x='${PAGE}',y`, `${PAGE}/D`, PAGE],
+  ...['={"op":"in","content":{"field":"a","value":["b"]}}', '=gene:"TP53"+{id}', "='a','b';r=1"].map(
+    (query) => [`${PAGE}?q${query}`, `${PAGE}?q${query}`] as const,
+  ),
+  [`${PAGE}/{{id}}/x and {${PAGE}/{id}},`, `${PAGE}/{{id}}/x`, `${PAGE}/{id}`],
   [`${PAGE}?q="BRCA1"+{id}`, `${PAGE}?q="BRCA1"+{id}`],
   [VIEWER, VIEWER],
   // An address that holds a DOI, or stands before one, may have letters of any script.

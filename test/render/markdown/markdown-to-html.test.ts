@@ -40,6 +40,7 @@ describe('Markdown as HTML', () => {
     expect(html('**Note:**text，**结论：**TP53')).toBe(
       '<p><strong>Note:</strong>text，<strong>结论：</strong>TP53</p>',
     );
+    expect(html('[a](https://x.org/基因*.csv)')).not.toContain('%EF%B7%91');
   });
 
   test('strikes words through by the tag that all notebooks keep', () => {

@@ -41,11 +41,20 @@ describe('a formula', () => {
     ['brackets', '\\[\nx_q\n= y\n\\]'],
     ['brackets on lines of text', '\\[ x_q\n+ y \\]'],
     ['words', '\\begin{align*}\na &= b_q \\\\\nc &= d_q\n\\end{align*}'],
+    ['words within brackets', '\\[\n\\begin{aligned}\na &= b_q\n\\end{aligned}\n\\]'],
     ['words on one line', '\\begin{align} a &= b \\\\ c &= d \\end{align}'],
   ])('on lines of its own between %s keeps its lines', (_, formula) => {
     expect(codeIn(shown(`Before\n${formula}\nafter.`))).toEqual([formula]);
     const inItem = `- item\n${formula.replace(/^/gm, '  ')}\n- next`;
     expect(codeIn(shown(inItem))).toEqual([formula]);
+  });
+
+  test('between words ends where its line does, and stays within the formula that its paragraph began', () => {
+    const one = '\\begin{align} a &= b \\end{align} so.';
+    expect(codeIn(shown(`${one}\nMore **text**.`))).toEqual([one]);
+    const inner = '\n\\begin{aligned}\na &= b_q\n\\end{aligned}\n';
+    for (const formula of [`\\[${inner}\\]`, `\\(${inner}\\)`, `$$${inner}$$`])
+      expect(codeIn(shown(`It is ${formula}\nhere.`))).toEqual([formula]);
   });
 
   test('without an end stays within its paragraph', () => {
@@ -71,6 +80,9 @@ describe('a formula', () => {
       '> it is a = 1\n> and b = 2\n>\n> c = 3',
     ],
     ['So it is: $$\nE = mc^2\n$$\nas shown.\n$$\na = 1\n$$', 'So it is: E = mc²\nas shown.\na = 1'],
+    ['$$\nx\n>= 5\n$$', 'x >= 5'],
+    ['> $$\n> x\n> > 3\n> $$', '> x > 3'],
+    ['`$$` is\n$$\na = 1\n$$', '`$$` is\na = 1'],
     ['- so $$\n  a = 1\n  $$\n- a $$\n- b\n  $$\n  b = 2\n  $$', '- so a = 1\n- a $$\n- b\n  b = 2'],
     ['TGF$\\beta$1, $\\alpha$5$\\beta$1, Na$_v$1.7 and CD4$^+$ T', 'TGFβ1, α5β1, Naᵥ1.7 and CD4⁺ T'],
     ['$\\sim$10%, p$<$0.05, n$=$3, 3$\\times$10$^6$', '∼10%, p<\u20600.05, n\u2060=3, 3×10⁶'],
@@ -121,6 +133,8 @@ describe('a formula', () => {
     ['so\n\\begin{al', 'so'],
     ['so\n\n\\begin{align}\na &= b', 'so'],
     ['so\n\n\\begin{align}\na &= b\n\\end{align}', 'so\n\n```\n\\begin{align}\na &= b\n\\end{align}\n```'],
+    ['so\n\n$$\n\\begin{aligned}\na\n\\end{aligned}', 'so'],
+    ['so\n\\begin{align}\n\\begin{aligned}\na\n\\end{aligned}', 'so'],
     ['it is $$\nE = mc^2\n$', 'it is'],
     ['p$<', 'p'],
     ['TGF$\\beta$', 'TGF'],

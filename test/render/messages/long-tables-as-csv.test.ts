@@ -40,6 +40,7 @@ describe('a table of more than 100 rows', () => {
       ['**TP53**', 'TP53'],
       ['`rs334`', 'rs334'],
       ['[rs334](https://snp.example/rs334?q=1)', 'rs334'],
+      ['[37](https://a.example/p)', '37'],
       ['[plot](https://a.example/p?X-Amz-Signature=1)', 'plot'],
       ['**[PubMed](https://a.example/31978945)**', 'PubMed (https://a.example/31978945)'],
       ['AT&amp;T &lt; 3', 'AT&T < 3'],

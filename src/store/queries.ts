@@ -117,11 +117,11 @@ export function ofProject({ workspace, channel, account_id }: ProjectKey) {
   return sql<boolean>`(workspace, channel, account_id) = (${workspace}, ${channel}, ${account_id})`;
 }
 
-/** Whether a message has a turn that meets `condition`, for the table of messages. */
-export function hasTurn(condition = sql<boolean>`true`) {
+/** Whether a message, found by this `ts`, has a turn that meets `condition`, for the table of messages. */
+export function hasTurn(condition = sql<boolean>`true`, ts = sql`messages.ts`) {
   return sql<boolean>`exists (
     select from turns where turns.workspace = messages.workspace and turns.channel = messages.channel
-      and turns.message_ts = messages.ts and ${condition})`;
+      and turns.message_ts = ${ts} and ${condition})`;
 }
 
 // Values of partial indexes stand in the text of a statement: a prepared one does not find such an index by a parameter.

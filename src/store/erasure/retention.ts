@@ -168,8 +168,8 @@ const LEFTOVER_DELETIONS = {
 
 /** Nobody has gone on with an upload for days. */
 const isAbandoned = sql`uploaded_at is null and started_at < now() - interval '7 days'`;
-/** A message that is over: the turn of one that was sent may go on for days, and is continued by what it says. */
-const isDone = sql`state not in ('waiting', 'sending') and not ${hasTurn(isOpenTurn)}`;
+/** A message that is over: the turn that sends it may go on for days, and is continued by what it says. */
+const isDone = sql`state not in ('waiting', 'sending') and not ${hasTurn(isOpenTurn, sql`coalesce(sent_with_ts, ts)`)}`;
 const isUnresumed = sql`messages.state = 'waiting' and messages.resends_turn_id is null`;
 
 /** Files that wait for the next message: their notes keep the links, which are sent with it. */

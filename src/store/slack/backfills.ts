@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { CHANNEL_LEVEL, JOB_KIND, Jobs } from '../jobs/jobs.ts';
 import { countChanges, fromNow, inThread, isWaiting, millis, Queries } from '../queries.ts';
 import type { SlackTs, ThreadKey } from '../schema.ts';
+import { waitsForPerson } from '../threads/person-waits.ts';
 
 /** A channel with more used threads than this is read in their place: it shows which of them were spoken in. */
 const MANY_THREADS = 3;
@@ -30,7 +31,7 @@ const gapColumns = sql`workspace, channel, thread_ts, adopted_ts, last_used_at, 
 /** A gap in receiving, and what is read back after it. Times in ms. */
 export interface Gap {
   since: Date;
-  /** Threads that were used so long before the gap are read, and open ones; of a channel with many that began then, those that were spoken in. */
+  /** Threads that were used so long before the gap are read, and those whose run lasts or whose plan waits; of a channel with many that began then, those that were spoken in. */
   threadsUsedMs: number;
   /** The top level of channels that were used so long before it is read. */
   channelsUsedMs: number;
@@ -62,9 +63,8 @@ export class Backfills extends Queries {
         union
         select ${gapColumns} from waiting join threads using (channel, thread_ts) where workspace = ${workspace}
         union
-        -- A run may last for days, and wait for people.
         select ${gapColumns} from turns join threads using (workspace, channel, thread_ts)
-        where workspace = ${workspace} and (finished_at is null or waits_since is not null)),
+        where workspace = ${workspace} and (finished_at is null or ${waitsForPerson})),
       known as (
         select *, is_recent and count(*) filter (where is_recent) over (partition by channel) > ${MANY_THREADS} as is_covered
         from (

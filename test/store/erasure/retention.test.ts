@@ -72,14 +72,21 @@ describe('retention', () => {
     expect(await old.posts()).toBe(1);
   });
 
-  test('the message of a turn that is not over stays whole, however long ago it was sent', async () => {
+  test('the messages of a turn that is not over stay whole, however long ago they were sent', async () => {
     const old = await message(91, 'waiting');
-    await kysely.updateTable('messages').set({ state: 'sent' }).where('ts', '=', old.key.thread_ts).execute();
+    const joined = await message(91, 'sent');
+    const { thread_ts: ts } = old.key;
+    await kysely.updateTable('messages').set({ state: 'sent' }).where('ts', '=', ts).execute();
+    await kysely
+      .updateTable('messages')
+      .set({ sent_with_ts: ts })
+      .where('ts', '=', joined.key.thread_ts)
+      .execute();
     await store.retention.deleteExpired(keep);
-    expect((await old.message())?.content).toEqual({ text: 'secret words' });
+    for (const one of [old, joined]) expect((await one.message())?.content).toEqual({ text: 'secret words' });
     await store.turns.finish({ ...old.key, id: old.id }, 'completed');
     await store.retention.deleteExpired(keep);
-    expect(await old.message()).toBeUndefined();
+    expect([await old.message(), await joined.message()]).toEqual([undefined, undefined]);
   });
 
   test('file names, titles and unaccepted models and skills are erased with the text', async () => {

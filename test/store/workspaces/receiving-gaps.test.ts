@@ -202,23 +202,33 @@ describe('a gap in receiving', () => {
     expect(await claim()).toMatchObject(first);
   });
 
-  test('queues the threads whose run lasts or whose plan waits, however long ago they were used', async () => {
-    const threads = ['open', 'waiting', 'over'].map((name, at) => ({
+  test('queues the threads whose run lasts or whose plan still waits, however long ago they were used', async () => {
+    const threads = ['open', 'waiting', 'answered', 'over'].map((name, at) => ({
       name,
       ts: `170000000${at}.000100`,
     }));
-    for (const { name, ts } of threads) {
-      await thread('C1', ts, 3 * day);
-      const asked = { thread_ts: ts, user_id: 'U1', state: 'sent', content: null, edited_ts: null } as const;
+    const begin = async (thread_ts: string, ts: string) => {
+      const asked = { thread_ts, user_id: 'U1', state: 'sent', content: null, edited_ts: null } as const;
       await store.messages.add({ workspace, channel: 'C1', ts }, asked);
       const message = await store.messages.get({ workspace, channel: 'C1', ts });
       if (message === undefined) throw new Error('the message was not written');
-      const { id } = await store.turns.begin(nextId(), message);
+      return store.turns.begin(nextId(), message);
+    };
+    for (const { name, ts } of threads) {
+      await thread('C1', ts, 3 * day);
+      const { id } = await begin(ts, ts);
       await database.pool.query(
-        `update turns set waits_since = case when $2 = 'waiting' then now() end,
+        `update turns set waits_since = case when $2 in ('waiting', 'answered') then now() end, waits_for = 'plan',
           finished_at = case when $2 <> 'open' then now() end where id = $1`,
         [id, name],
       );
+      if (name !== 'answered') continue;
+      const answer = await begin(ts, '1700000009.000100');
+      await database.pool.query(
+        `update turns set user_message_id = 'm', started_at = now(), finished_at = now() where id = $1`,
+        [answer.id],
+      );
+      await thread('C1', ts, 3 * day);
     }
     await store.backfills.addGap(workspace, gap(new Date()));
     const read: string[] = [];

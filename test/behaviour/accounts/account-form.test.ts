@@ -104,6 +104,9 @@ describe("a workspace's agent account", () => {
     await scene.slack.click({ person, view: 'home', actionId: 'account_remove' });
     const refused = { control: 'account', by: 'admins', why: 'admins' };
     await scene.until('the trail has it', async () => (await tried()).length === 1);
+    const told = () => scene.slack.messages(scene.slack.openDm(person)).map(({ text }) => text);
+    await scene.until('they are told', () => told().length > 0);
+    expect(told()).toEqual([strings.account.refused.not_admin]);
     const value = (text: string) => ({ value: text });
     const forged = {
       type: 'view_submission',

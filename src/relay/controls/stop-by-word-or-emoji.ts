@@ -93,16 +93,16 @@ export class StopTriggers {
     trySendEphemeral(this.#deps, { ...actor, threadTs }, strings.stopTriggerReplies[outcome]);
   }
 
-  /** Stops the turn of the message or reply with the stop emoji, or withdraws a message that still waits. */
+  /** Stops the turn of the message or reply with the stop emoji (`requestStop` asks who may), or withdraws a waiting message. */
   async #stopByReaction(trigger: ReactionTrigger): Promise<StopOutcome> {
     const { workspace, channel, person, ts, target, name } = trigger;
     if (name !== STOP_REACTION) return 'ignored';
     const { store } = this.#deps;
     const key = { workspace, channel, ts: target };
     const message = await store.messages.get(key);
-    const recorded = (await store.turns.ofMessage(key)) ?? (await store.posts.turnOf(key));
+    const recordedTurn = (await store.turns.ofMessage(key)) ?? (await store.posts.turnOf(key));
     // Without a row in `messages`, it may be a post of ours that is not recorded yet.
-    const turn = recorded ?? (message === undefined ? await this.#turnPosting(key) : undefined);
+    const turn = recordedTurn ?? (message === undefined ? await this.#turnPosting(key) : undefined);
     const control = 'stop_reaction';
     if (turn !== undefined)
       return this.#stopControl.requestStop({ workspace, channel, turnId: turn.id, person, ts, control });

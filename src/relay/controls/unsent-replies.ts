@@ -59,12 +59,13 @@ export async function tellOfUnsentReply(
   });
 }
 
-/** Sends the reply of the person who presses. `over`: it was sent before. `late`: Slack does not say whether they may. */
+/** Sends the reply of the person who presses. `over`: it waits no more. `late`: Slack does not say whether they may. */
 async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlOutcome | PressAnswer> {
   const thread = threadOf(press);
   if (thread === undefined) return 'unknown';
   // The press shows that they are in the channel.
   const why = await useDenial(deps, press, 'acting', timeLimit(deps.settings.lookupMs));
+  // 'form': the sentence asks to press again. That about a message would ask to send it again.
   if (why === 'unknown') return { outcome: 'late', told: await refusalTold(deps, press, { why }, 'form') };
   if (why !== undefined) {
     await recordRefusal(deps, { ...thread, person: press.person }, { control: 'send_reply', why });

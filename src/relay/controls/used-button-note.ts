@@ -80,7 +80,7 @@ async function pressedMessageOf({ store }: RelayDeps, { workspace, id }: TurnId,
 /** Which button made a message, as far as its text is still known. */
 function buttonOf(message: Message | undefined): keyof typeof strings.buttonUses {
   if (message?.resends_turn_id != null) return 'retry';
-  // A message of **Send the correction** revises a turn, too, but nobody claims that button.
+  // **Send the correction** revises a turn, too, but its press is not claimed: no note asks for it here.
   if (message?.revises_turn_id != null) return 'choose_again';
   const text = message?.content?.text;
   if (text === strings.continueMessage) return 'continue';

@@ -13,6 +13,7 @@ export type MessageForm = (message: RenderedMessage) => RenderedMessage;
 
 export const asRendered: MessageForm = (message) => message;
 const withoutOneNewBlock: MessageForm = (message) => message.simpler?.message ?? message;
+/** Without the thumbs (`context_actions`), also in the simpler message that Slack may get instead. */
 const withoutThumbs: MessageForm = ({ simpler, ...message }) => ({
   ...message,
   blocks: message.blocks.filter(({ type }) => type !== 'context_actions'),

@@ -65,7 +65,7 @@ export class ReplyMessages {
     if (!this.#posts.has(replyPart(0))) await this.#posts.rename(STATUS_PART, replyPart(0));
   }
 
-  /** The messages that should be, in their order: while the text stands apart, the last one is the status. */
+  /** The messages as rendered: the text's and, if that stands apart, behind them the status (in the thread, above them). */
   planned(): PlannedMessage[] {
     const messages = this.#state.render();
     const status = this.#state.isApart ? messages.length - 1 : undefined;

@@ -65,16 +65,16 @@ export class SilenceDetector {
   }
 
   /**
-   * The run's wait for a person to answer its question or, with `isPlan`, whatever it has written unless a tool
-   * works. Its `name` is the fingerprint of what was written, `quietMs` how long nothing new came. Undefined if the
-   * agent asks nothing, still writes, or has got its answer. A wait by the name of `recordedName`, which perhaps an
-   * earlier process has seen, needs no new silence.
+   * The run's wait for a person; undefined if it does not wait. It waits after a question or, with `isPlan`, after
+   * any text, but not while a tool works, nor before it writes more after a message. `name` is the fingerprint of what was
+   * written, `quietMs` how long nothing new came. A wait by the name of `recordedName`, which perhaps an earlier
+   * process has seen, needs no new silence.
    */
   personWait(isPlan: boolean, recordedName?: string): { name: string; quietMs: number } | undefined {
     const isAsked = this.#waiting === 'question' || (isPlan && this.#waiting === undefined);
     const isQuiet = this.#isSilent || this.#fingerprint === recordedName;
-    const hasAnswer = this.#fingerprint === this.#writtenWhenPassedOn;
-    if (!isAsked || !isQuiet || hasAnswer) return undefined;
+    const hasJustGotMessage = this.#fingerprint === this.#writtenWhenPassedOn;
+    if (!isAsked || !isQuiet || hasJustGotMessage) return undefined;
     return { name: this.#fingerprint, quietMs: this.#quietMs };
   }
 

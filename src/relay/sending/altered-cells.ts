@@ -145,14 +145,15 @@ class AlteredCellSearch {
     for (const row of parseDelimitedTable(text, this.#delimiter)) this.#addRow(row.slice(0, MAX_COLUMNS));
   }
 
-  /** Counts a row's cells. The first row, or the one after a title, is the header if it has no values. */
+  /** Counts a row's cells. The first row, or the one below a title, is the header if no cell is a date or float. */
   #addRow(row: readonly string[]): void {
     if (row.length === 1 && row[0]?.startsWith('#') === true) return; // A comment.
-    const wasTitle = this.#rows === 0 && this.#columns?.length === 1 && row.length > 2;
-    if (this.#columns === undefined || wasTitle) {
-      const hasHeader = !row.some((cell) => isDate(cell) || FLOAT.test(cell.trim()));
-      this.#columns = row.map((cell) => newColumn(hasHeader ? cell.trim() : ''));
-      if (hasHeader) return;
+    // Two cells below a single one may be a row below R's header.
+    const isBelowTitle = this.#rows === 0 && this.#columns?.length === 1 && row.length > 2;
+    if (this.#columns === undefined || isBelowTitle) {
+      const isHeader = !row.some((cell) => isDate(cell) || FLOAT.test(cell.trim()));
+      this.#columns = row.map((cell) => newColumn(isHeader ? cell.trim() : ''));
+      if (isHeader) return;
     }
     // R's header lacks the name of the first column, which has the names of the rows.
     if (this.#rows === 0 && row.length === this.#columns.length + 1) this.#columns.unshift(newColumn(''));

@@ -136,9 +136,9 @@ async function originalTs(deps: RelayDeps, message: Message): Promise<string> {
 }
 
 /**
- * A prompt behind a quotation of what was said in the thread's former tasks, if it is the first prompt of its task. The
- * quoted words are read from Slack: what people have changed since is quoted as it is now, and what they have deleted is
- * not quoted. `quoted_ids`: the people whose words the prompt quotes. Throws a SlackError.
+ * A prompt behind a quotation of what was said in the thread's former tasks. Only the first prompt of a task gets one:
+ * `saidInFormerTasks` finds nothing for a later one. The quoted words are read from Slack: as people have changed them
+ * since, without what they have deleted. `quoted_ids`: the people whose words the prompt quotes. Throws a SlackError.
  */
 export async function withFormerTasks(
   work: ThreadWork,
@@ -149,17 +149,17 @@ export async function withFormerTasks(
 ): Promise<Pick<Turn, 'quotation_length' | 'quoted_ids'> & { prompt: string }> {
   const { deps, workspace } = work;
   const { maxTranscriptMessages: maxMessages, maxTranscriptCharacters: maxCharacters } = deps.settings;
-  const { messages, missing, quotedIds } = await readFormerTasks(work, thread, taskId, message);
+  const { messages, missing, formerIds } = await readFormerTasks(work, thread, taskId, message);
   const scope = { people: workspace.people, channel: message.channel };
   const names = toldApart(await lookUpNames(scope, ...messages));
   const { userId: botUserId } = workspace.bot;
   const transcript = buildTranscript({ messages, missing, names, botUserId, maxMessages, maxCharacters });
   const whole = withQuotation(transcript, prompt);
-  const quoted = transcript === '' ? quoted_ids : new Set([...quoted_ids, ...quotedIds]);
+  const quoted = transcript === '' ? quoted_ids : new Set([...quoted_ids, ...formerIds]);
   return { prompt: whole, quotation_length: whole.length - prompt.length, quoted_ids: [...quoted] };
 }
 
-/** The messages of a thread's former tasks, without the question that is asked now, and whose words they may repeat. */
+/** The messages of a thread's former tasks, without the present question; `formerIds`: whose words they may repeat. */
 async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string, message: Message) {
   const { deps, workspace } = work;
   const said = await deps.store.messages.saidInFormerTasks(thread, taskId);
@@ -167,7 +167,7 @@ async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string,
   const writers = new Map(said.filter(({ ts }) => ts !== question).map(({ ts, person }) => [ts, person]));
   const times = [...writers.keys()].sort(compareTs);
   const [oldest, newest] = [times[0], times.at(-1)];
-  if (oldest === undefined) return { messages: [], missing: undefined, quotedIds: [] };
+  if (oldest === undefined) return { messages: [], missing: undefined, formerIds: [] };
   const { messages, missing } = await readNewest(work, message, {
     oldest,
     before: (Number(newest) + 1).toFixed(6), // A second after the newest.
@@ -177,7 +177,7 @@ async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string,
   return {
     ...withRoot(work, message, words, missing),
     // An answer may repeat the words of everybody who had a part in the conversation.
-    quotedIds: said.flatMap(({ person, quoted_ids: ids }) => (person === null ? ids : [...ids, person])),
+    formerIds: said.flatMap(({ person, quoted_ids: ids }) => (person === null ? ids : [...ids, person])),
   };
 }
 

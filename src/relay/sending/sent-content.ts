@@ -78,8 +78,10 @@ export async function recordSentContent(
 async function composeValues(work: ThreadWork, thread: Thread, turn: Turn, request: FreezeRequest) {
   const { outgoing, taskId, lastMessageId, hasInstructions } = request;
   const own = await contentToSend(work, thread, turn, request);
+  // Each of these puts a text before the prompt of the one above, and adds to its `quoted_ids`.
   const content = { ...own, ...(await withFormerTasks(work, thread, outgoing.message, taskId, own)) };
   const instructed = hasInstructions && (await withStandingInstructions(work, turn, taskId, content));
+  // As in `recordIntent` (delivery.ts): the skill that the call will name, also if it is the default.
   const intent = lastMessageId !== undefined && {
     skill: content.skill ?? work.deps.settings.skill ?? null,
     sent_after_message_id: lastMessageId,

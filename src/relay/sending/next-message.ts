@@ -70,25 +70,26 @@ async function denialOf(
 ): Promise<{ denial: AccessDenial | undefined; hasWaited: boolean }> {
   const { deps, workspace, lease } = work;
   const asker = { ...message, person: message.user_id };
-  const answered = new AbortController();
+  const answeredOrFailed = new AbortController();
   let hasWaited = false;
-  const onWait = () => {
+  const tellOfWait = () => {
     if (hasWaited) return;
     hasWaited = true;
-    notifyWriter(deps, message, strings.waitingForIdentity, answered.signal);
+    notifyWriter(deps, message, strings.waitingForIdentity, answeredOrFailed.signal);
   };
   const look = async () => {
     const now = hasWaited ? await deps.store.settings.inForce(message.workspace, message.channel) : settings;
     const denial = await accessDenialUnder(now, deps, workspace.people, asker, lease.signal);
     if (denial !== undefined || !isBotId(message.user_id)) return denial;
+    // Bots have asked so much here that a person must write first: refused like a bot that may not ask.
     return (await haveBotsAskedEnough(deps.store, message)) ? 'bot' : undefined;
   };
-  using _lateTimer = lateAfterMs === undefined ? undefined : setTimeout(onWait, lateAfterMs);
+  using _lateTimer = lateAfterMs === undefined ? undefined : setTimeout(tellOfWait, lateAfterMs);
   try {
-    const retrying = { about: aboutMessage(message), onWait, orElse: () => 'unknown' as const };
+    const retrying = { about: aboutMessage(message), onWait: tellOfWait, orElse: () => 'unknown' as const };
     return { denial: await attempt<AccessDenial | undefined>(work, look, retrying), hasWaited };
   } finally {
-    answered.abort(NO_LONGER_NEEDED);
+    answeredOrFailed.abort(NO_LONGER_NEEDED);
   }
 }
 

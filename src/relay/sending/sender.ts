@@ -127,6 +127,7 @@ export class Sender {
       } catch (error) {
         this.#isStale = true;
         this.#forgetRows();
+        // A wait may follow, in which this process may end: the next one must find the task.
         await this.#recordTask();
         throw error;
       }
@@ -246,10 +247,9 @@ export class Sender {
   }
 
   async #upload({ items, keptNames }: OutgoingMessage): Promise<Attachments> {
-    const { state } = this.#work;
     await this.#recordTask(); // Before the long wait for the files.
-    state?.update({ phase: 'uploading', sentence: undefined });
-    const onProgress: UploadProgressListener = (files) => state?.setUploadProgress(files);
+    this.#work.state?.update({ phase: 'uploading', sentence: undefined });
+    const onProgress: UploadProgressListener = (files) => this.#work.state?.setUploadProgress(files);
     return this.#takeStep(async (thread) => {
       // From its first file on, the thread keeps a project: that of its channel now, which may have changed.
       const find = () => ensureProject(this.#work, thread, this.#turn);

@@ -32,14 +32,14 @@ export async function followReply(
   const { deps, state } = context;
   if (await mayAskApproval(context))
     state.update({ plansFirst: true, buttonUse: await buttonUse(deps, context.turn) });
-  const writers = new Set<string>();
+  const writerNames = new Set<string>();
   // If the message was sent again, the reply in its first turn says who asked: this reply names nobody.
   const showAskersUnlessResent = async () =>
-    resendsTurnId === null ? nameAskers(context, writers) : undefined;
+    resendsTurnId === null ? nameAskers(context, writerNames) : undefined;
   const showAskersSoon = () =>
     inBackground(showAskersUnlessResent(), deps.log, 'could not name whose question a reply answers');
   showAskersSoon();
-  const passingOn = context.allowPassingOn(passOnListener(context, writers, showAskersSoon));
+  const passingOn = context.allowPassingOn(passOnListener(context, writerNames, showAskersSoon));
   try {
     const reader = await findAndMakeReader(context, replyId);
     const settled = await context.withRetry(() => reader.readToEnd());
@@ -57,8 +57,8 @@ export async function followReply(
   }
 }
 
-/** A listener that shows in the reply which messages its run gets; adds their writers' names to `writers`. */
-function passOnListener(context: TurnContext, writers: Set<string>, showAskers: () => void): PassOnListener {
+/** A listener that shows in the reply which messages its run gets; adds their writers' names to `names`. */
+function passOnListener(context: TurnContext, names: Set<string>, showAskers: () => void): PassOnListener {
   const { deps, state } = context;
   // A message may come from a button that answers the plan: the reply then says who pressed it, passed on or not.
   const showPlanAnswerSoon = () =>
@@ -66,7 +66,7 @@ function passOnListener(context: TurnContext, writers: Set<string>, showAskers: 
   return {
     progress: () => state.progress,
     onPassedOn: (writer, notes, before) => {
-      writers.add(writer);
+      names.add(writer);
       state.onPassedOn(writer, notes, before);
       showAskers();
       showPlanAnswerSoon();
@@ -85,8 +85,7 @@ async function findAndMakeReader(context: TurnContext, knownId: string | undefin
   const replyId = knownId ?? (await context.withRetry(() => findReply(message)));
   if (replyId === undefined)
     throw new TurnEnded(context.stopSignal.aborted ? 'cancelled' : 'failed', strings.emptyAnswer);
-  const isReplyRecorded = context.turn.phase !== 'sent';
-  if (!isReplyRecorded) await context.row.record({ assistant_message_id: replyId });
+  if (context.turn.phase === 'sent') await context.row.record({ assistant_message_id: replyId });
   return context.makeReader(message, replyId);
 }
 
@@ -113,7 +112,7 @@ async function showSettledReply(
   const { plansFirst } = state.known;
   // A process that takes over a turn may find its end recorded.
   const isEndRecorded = hasSettled(turn);
-  // A reply may name the files that the agent got; null: nobody knows.
+  // The files that the service did not give to the agent count as skipped. null: the reply does not say.
   state.setFileNotes(withLeftOut(turn, settled.reply.input?.fileIds ?? null, 'skipped'));
   const { reply, outcome, stoppedBy, taskState, hasWorkedOn } = await finalOutcome(context, reader, settled);
   const phase = outcome === 'completed' ? 'done' : outcome;
@@ -131,6 +130,7 @@ async function showSettledReply(
   // A plan's wait for its answer begins now (0 ms ago). While its task still works, it does not wait yet.
   if (phase === 'done' && state.isOpenPlan && !isTaskWorking)
     await context.withRetry(() => deps.store.personWaits.begin(turn, PLAN_WAIT, 0, deps.settings.remindMs));
+  // Until it is recorded, only this process knows that the turn is finishing.
   if (!plansFirst && !isEndRecorded) context.row.recordSoon(end, 'finishing');
   return isTaskWorking;
 }
@@ -162,14 +162,14 @@ async function finalOutcome(
   return { reply, outcome, stoppedBy, taskState, hasWorkedOn };
 }
 
-/** Says whose questions the reply answers, if several people ask here; `writers` wrote during its run. */
-async function nameAskers(context: TurnContext, writers: ReadonlySet<string>): Promise<void> {
+/** Says whose questions the reply answers, if several people ask here; `writerNames`: who wrote during its run. */
+async function nameAskers(context: TurnContext, writerNames: ReadonlySet<string>): Promise<void> {
   const { turn, workspace, state } = context;
   const { participant_ids: people } = await context.aboutThread();
   const hasOthers = people.some((person) => person !== turn.asked_by);
-  if (!hasOthers && writers.size === 0) return;
+  if (!hasOthers && writerNames.size === 0) return;
   const asker = await workspace.people.personName(turn.asked_by);
-  const names = [...new Set([asker, ...writers])];
+  const names = [...new Set([asker, ...writerNames])];
   // If only the asker wrote during the run, too, there is nobody to tell apart.
   if (hasOthers || names.length > 1) state.update({ askers: strings.inAnswerTo(names) });
 }

@@ -79,15 +79,15 @@ export class TurnContext implements ThreadWork {
   withRetry<T>(step: () => Promise<T>): Promise<T> {
     const about = { turn: this.turn.id };
     const onWait = (waitCause: WaitCause) => this.state.update({ waitCause });
-    // "Gone", "refused" or nothing readable counts only after a while: a longer one if the task still answers.
-    const waitIfDoubtful = async (error: unknown) => {
+    // How long to wait before "gone", "refused" or an unreadable answer counts: longer while the task still answers.
+    const doubt = async (error: unknown) => {
       // Until the thread's task is known, the workspace's account is the one that a task would get.
       const account = this.#task?.account_id ?? this.deps.accountOf(this.turn.workspace);
       const sentTo = isAtService(this.turn) ? this.#task?.taskId : undefined;
       return this.#doubt.waitAfter(error, () => this.deps.agent(account), sentTo);
     };
     const onSuccess = this.#onAnswered;
-    return withRetry(this, step, { about, onWait, onSuccess, wake: this.stopSignal, doubt: waitIfDoubtful });
+    return withRetry(this, step, { about, onWait, onSuccess, wake: this.stopSignal, doubt });
   }
 
   /** What was waited for has come: the thread says so, also in the middle of a step, which may go on for hours. */
@@ -130,8 +130,7 @@ export class TurnContext implements ThreadWork {
     }
     const { account_id } = this.#task;
     const memory = deps.replyMemory.of(this.turn, account_id);
-    const agent = deps.agent(account_id);
-    return { deps, workspace, lease, ...this.#task, agent, turn: this.turn, memory };
+    return { deps, workspace, lease, ...this.#task, agent: deps.agent(account_id), turn: this.turn, memory };
   }
 
   /** The turn's message at the service, as the search for its reply takes it. Throws if it was not sent. */

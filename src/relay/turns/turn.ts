@@ -113,7 +113,7 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | 'an
   return sendMessage(context, sender, known);
 }
 
-/** Makes the reply show steps and sources as its channel's settings say; returns all of these. */
+/** Has the reply show steps and sources as its channel's settings say, and check sources as the app's do; returns the former. */
 async function applyChannelSettings({ deps, state, turn, begun }: TurnContext) {
   const { workspace, channel } = turn;
   const settings = begun?.message.settings ?? (await deps.store.settings.inForce(workspace, channel));

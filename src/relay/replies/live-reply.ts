@@ -308,7 +308,6 @@ export class LiveReply {
   }
 
   async #withRetry<T>(step: () => Promise<T>): Promise<T> {
-    const about = { turn: this.#turn.id, step: 'showing the final reply' };
-    return withRetry(this.#work, step, { about });
+    return withRetry(this.#work, step, { about: { turn: this.#turn.id, step: 'showing the final reply' } });
   }
 }

@@ -33,8 +33,7 @@ export async function postReviews(context: SettledTurnContext): Promise<void> {
     if (key === undefined || posted.get(key)?.shown) continue;
     const render = await reviewRenderer(context, review);
     if (render === undefined) continue;
-    const claims = await claimNew(context, key, [{ id: key }]);
-    const owner = claims.get(key)?.turn_id ?? turn.id;
+    const owner = (await claimNew(context, key, [{ id: key }])).get(key)?.turn_id ?? turn.id;
     const poster = await postingTurn(context, owner);
     if (poster !== undefined) await postReview({ ...context, turn: poster }, key, render);
     await deps.store.results.markPosted({ ...turn, id: owner }, key);

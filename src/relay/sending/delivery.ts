@@ -206,7 +206,6 @@ function isSameText(message: AgentMessage, prompt: string): boolean {
 
 function recordDelivery({ row, taskId }: Delivery, id: string, reply?: SendAnswer['reply']): Promise<void> {
   // A reply that does not name our message may be the reply to the one before. Ours is then looked for later.
-  const isOurs = reply?.input?.userMessageId === id;
-  const ours = isOurs ? { assistant_message_id: reply.id } : {};
+  const ours = reply?.input?.userMessageId === id ? { assistant_message_id: reply.id } : {};
   return row.recordSent({ user_message_id: id, task_id: taskId, ...ours });
 }

@@ -220,8 +220,7 @@ export async function linkDenialFor(
   if (kind !== 'public') return isDirect ? 'link_outsider' : 'link_private';
   if (isExtShared !== false) return 'link_shared';
   if (isDirect) return (await people.personNow(asked.person)).kind === 'member' ? undefined : 'link_outsider';
-  const asking = await people.channelNow(asked.channel);
-  if (asking.isExtShared !== false) return 'link_shared';
+  if ((await people.channelNow(asked.channel)).isExtShared !== false) return 'link_shared';
   const readers = await membership.membersOf(asked.channel);
   return readers !== undefined && (await people.areInsiders(readers)) ? undefined : 'link_shared';
 }

@@ -178,7 +178,8 @@ export class ThreadFiles {
   /** Records the files that the thread has, as posts without a `ts`; withdraws the intents of the absent. */
   async #settle(shared: readonly string[], absent: readonly string[]): Promise<void> {
     const { posts } = this.#work.deps.store;
-    await posts.record(this.#turn, shared.map((part) => ({ part, ts: null })));
+    const outcomes = shared.map((part) => ({ part, ts: null }));
+    await posts.record(this.#turn, outcomes);
     for (const part of absent) await posts.delete(this.#turn, part);
     this.#posts = await posts.ofTurn(this.#turn);
   }

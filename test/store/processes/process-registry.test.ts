@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   identityOf,
@@ -37,6 +38,8 @@ describe.skipIf(process.platform !== 'linux')('a process', () => {
     const [said] = await once(child.stdout ?? child, 'data');
     const identity = identityOf(Number(String(said)));
     if (identity === undefined) throw new Error('The child has no identity.');
+    // Until then, the shell would ask for it.
+    await vi.waitFor(() => expect(readFileSync(`/proc/${child.pid}/comm`, 'utf8')).toBe('sleep\n'));
     process.kill(identity.pid, 'SIGKILL');
     await vi.waitFor(() => expect(isSurelyDead(identity)).toBe(true));
     // It is still there, as a zombie.

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { isHeldForBackfill } from '../jobs/backfill-hold.ts';
 import { CHANNEL_LEVEL, JOB_KIND, Jobs } from '../jobs/jobs.ts';
 import { countChanges, fromNow, inThread, isWaiting, millis, Queries } from '../queries.ts';
 import type { SlackTs, ThreadKey } from '../schema.ts';
@@ -13,14 +14,6 @@ const SPOKEN_IN_AHEAD_MS = 60 * 60_000;
 const FIRST_LOOK_MS = 60_000;
 /** The same, until replies that overtook their mention are read: that may wait for its permit for 75 s. */
 const ORPHANS_LOOK_MS = 80_000;
-
-/** Whether a thread's waiting messages are held: until it is read back after a gap, or for replies that overtook their mention. */
-export function isHeldForBackfill({ workspace, channel, thread_ts }: ThreadKey) {
-  return sql<boolean>`exists (
-    select from jobs
-    where (workspace, kind, channel, thread_ts, key) = (${workspace}, ${JOB_KIND.backfill}, ${channel}, ${thread_ts}, '')
-      and (payload #>> '{waiting,held_until}')::numeric > extract(epoch from clock_timestamp()))`;
-}
 
 /** Whether a message stands in Slack under its ts: that of a button does not. For the table of messages. */
 const isInSlack = sql<boolean>`messages.said_ts = messages.ts`;

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { isHeldForBackfill } from '../jobs/backfill-hold.ts';
 import { JOB_KIND, markWake } from '../jobs/jobs.ts';
 import {
   fromNow,
@@ -16,7 +17,6 @@ import {
   toPostgresJson,
 } from '../queries.ts';
 import type { Message, MessageContent, MessageKey, SlackTs, Thread, ThreadKey, Turn } from '../schema.ts';
-import { isHeldForBackfill } from '../slack/backfills.ts';
 import { hasSent, hasSettled } from './turn-phase.ts';
 
 /** A new message; of an unsent one, only the ids are kept. Its own ts is where Slack shows it, unless `said_ts` says otherwise. */

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { isHeldForBackfill } from '../jobs/backfill-hold.ts';
 import { JOB_KIND, jobDeletion, jobWake, jobWanted, markWake } from '../jobs/jobs.ts';
 import { inThread, isTurn, maySend, ofMessage, Queries, sentAs } from '../queries.ts';
 import type {
@@ -14,7 +15,6 @@ import type {
   TurnLocation,
   TurnOutcome,
 } from '../schema.ts';
-import { isHeldForBackfill } from '../slack/backfills.ts';
 import { intendedPost, type PostOutcome, postInsert, postsUpdate, replyPart } from './posts.ts';
 import { hasOtherWork, type TaskIntent, taskBinding, taskIntentUpdate, threadLock } from './threads.ts';
 import { hasSent, isAtWork, isOpenTurn } from './turn-phase.ts';

@@ -98,6 +98,5 @@ export async function updateBackgroundNotice(work: ThreadWork, turn: TurnLocatio
   const update = posts.update(BACKGROUND_PART, backgroundNotice(turn.id, state), [asRendered]);
   // Somebody may have deleted the notice: the thread still gets the files and reviews that the checks find.
   await update.catch(valueIf(undefined, (error) => error instanceof MessageGoneError));
-  await posts.record();
   if (!isOpen(state)) await posts.rename(BACKGROUND_PART, ENDED_BACKGROUND_PART);
 }

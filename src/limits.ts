@@ -6,6 +6,10 @@ export const RELAY_LIMITS = {
   editsPerMinute: 50,
   /** How many times as fast as Slack's limits the app calls it, where nobody else enforces them. */
   slackPace: 1,
+  /** How long after its intent a call to Slack has surely ended: 1 s until it leaves, 5 s for the longest call, 2 s on the network. */
+  slackCallLifetimeMs: 8_000,
+  /** The pause before a second try, with jitter; each later one is twice as long. */
+  retryMs: 1_000,
   /** Socket Mode connections of all processes. Slack allows 10; some stay free for processes that crashed. */
   mostSockets: 8,
   /** After this long without events, what may have been missed is read back. */

@@ -1,6 +1,7 @@
 import { textOf } from '../../sandbox/agent/records.ts';
 import type { Fault } from '../../sandbox/faults.ts';
 import type { Channel, Message } from '../../sandbox/slack/slack-workspace.ts';
+import { RELAY_LIMITS } from '../../src/limits.ts';
 import { type AppScene, openAppScene } from './app-scene.ts';
 import { ScopedFaults } from './scoped-faults.ts';
 import type { TurnStepCall } from './turn-step-calls.ts';
@@ -137,6 +138,8 @@ export async function openTurnStepScene(
     {
       slack: { shareDelayMs: 0, faults: faults.slack, clientMsgIdDedupe: false },
       agent: { faults: faults.agent },
+      // Some of the calls take effect after they were given up.
+      limits: { slackCallLifetimeMs: RELAY_LIMITS.slackCallLifetimeMs },
       settings,
     },
     whenDone,

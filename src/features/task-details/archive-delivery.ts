@@ -114,7 +114,7 @@ export function archiveDelivery(deps: RelayDeps, { kind, control, words, pack }:
     const { task, file_id } = payloadSchema.parse(job.payload);
     const dm = await workspace.posting.openDm(job.person, lease);
     if (job.intended_at !== null && file_id !== undefined) {
-      await waitUntilCallEnded(job.intended_at, lease);
+      await waitUntilCallEnded(workspace, job.intended_at, lease);
       if ((await workspace.uploads.shareOutcome(file_id, { channel: dm }, lease)) === 'shared') return 'done';
       await deps.store.jobs.forgetIntent(job);
     }

@@ -19,7 +19,7 @@ export async function releaseUnused(permit: FirstReply['permit'] | undefined): P
 
 /**
  * The intent to post a turn's first reply, which `turns.begin` records, and the permit asked for with it. The intent
- * counts for INTENT_MAX_AGE_MS: who looks for the reply takes its call as ended SLACK_CALL_LIFETIME_MS after the intent.
+ * counts for INTENT_MAX_AGE_MS: who looks for the reply takes its call as ended `slackCallLifetimeMs` after the intent.
  */
 export class FirstReplyIntent {
   readonly #work: ThreadWork;

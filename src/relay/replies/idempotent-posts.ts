@@ -295,7 +295,7 @@ export class IdempotentPosts {
     const { workspace, lease } = this.#work;
     const { posting, readBack } = workspace;
     const { channel, thread_ts: threadTs, dedupe_key: key, intended_at: intendedAt } = post;
-    await waitUntilCallEnded(intendedAt, lease);
+    await waitUntilCallEnded(workspace, intendedAt, lease);
     const known = new Set([...this.#posts.values()].flatMap(({ ts }) => ts ?? []));
     const query = { channel, key, intendedAt, guard: lease, signal: lease.signal };
     // A stream carries no key: the post is the one that is not known. None above the turn's first known post is

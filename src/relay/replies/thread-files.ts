@@ -128,7 +128,7 @@ export class ThreadFiles {
     for (const { part } of files) {
       const post = this.#posts.get(part);
       if (post?.state !== 'intended') continue;
-      await waitUntilCallEnded(post.intended_at, lease);
+      await waitUntilCallEnded(workspace, post.intended_at, lease);
       const outcome = await workspace.uploads.shareOutcome(post.dedupe_key, this.#place, lease);
       this.#staged.delete(part); // An absent file is uploaded anew: Slack may have it no more.
       await (outcome === 'shared' ? this.#settle([part], []) : this.#settle([], [part]));

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
 import type { CallGate } from '../../calls/credential-gate.ts';
-import type { RelayLimits } from '../../limits.ts';
+import { RELAY_LIMITS, type RelayLimits } from '../../limits.ts';
 import type { FileLimits } from '../../render/strings/index.ts';
 import { AgentSessions } from '../../slack/agent-sessions.ts';
 import { ChannelMembership } from '../../slack/channel-membership.ts';
@@ -138,6 +138,8 @@ export interface WorkspaceClientOptions extends Pick<SlackClientOptions, 'onCall
   editsPerMinute: number;
   /** How many times as fast as Slack's limits the calls go. */
   pace?: number | undefined;
+  /** How long after its intent a call has surely ended (ms). */
+  callLifetimeMs?: number;
   /** The app is declared as an agent: Slack shows that it is working, with Slack's own stop button. */
   showAgentSessions: boolean;
   /** The largest file that is downloaded from Slack, in bytes. */
@@ -170,6 +172,7 @@ export function createWorkspaceClient(
     uninstalled,
     blocksLeftOutUntil: new Map<string, number>(),
     wasThereAfter: (at: number) => slackClient.presence.wasThereAfter(at),
+    callLifetimeMs: options.callLifetimeMs ?? RELAY_LIMITS.slackCallLifetimeMs,
     bot: { userId: installation.botUser, botId: installation.botId },
     posting: new Posting(client, log, onEdit),
     streams: new MessageStreams(client, log, onEdit),

@@ -3,7 +3,7 @@ import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/
 import { NO_TASK_ID } from '../../agent/forbidden-or-bad-key.ts';
 import { databaseNow } from '../../calls/clocks.ts';
 import { doubledMs } from '../../calls/retries-and-waits.ts';
-import type { RelayLimits } from '../../limits.ts';
+import { RELAY_LIMITS, type RelayLimits } from '../../limits.ts';
 import { FileUnavailableError } from '../../slack/downloadable-files.ts';
 import {
   SlackAuthError,
@@ -28,7 +28,6 @@ const SERVICE_CAUSES: Partial<Record<AgentError['code'], WaitCause>> = {
   bad_key: 'service_key',
 };
 
-const INITIAL_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
 /** Our own database is not spared like a service of others: the work continues soon after it is back (ms). */
 const STORE_RETRY_MAX_DELAY_MS = 2_000;
@@ -61,7 +60,7 @@ export function transientFailure(error: unknown): TransientFailure | undefined {
 
 /** The pause (ms) after attempt number `attempt` (from 1): doubles up to half a minute, with jitter. */
 export function backoffMs(attempt: number): number {
-  const maxMs = doubledMs(INITIAL_DELAY_MS, attempt, MAX_DELAY_MS);
+  const maxMs = doubledMs(RELAY_LIMITS.retryMs, attempt, MAX_DELAY_MS);
   return maxMs / 2 + (maxMs / 2) * Math.random();
 }
 

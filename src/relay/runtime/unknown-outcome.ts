@@ -2,7 +2,6 @@ import { AgentError } from '../../agent/errors.ts';
 import { databaseNow } from '../../calls/clocks.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { PostRequest } from '../../slack/posting.ts';
-import { CALL_TIMEOUT_MS } from '../../slack/slack-client.ts';
 import type { SlackMessage } from '../../slack/slack-message.ts';
 import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
@@ -11,19 +10,19 @@ import { type Lease, sleepWithLease } from './lease.ts';
 import { Interruption, TurnEnded } from './turn-exceptions.ts';
 import { outcomeIfUnreachable } from './unreachable-threads.ts';
 
-/** How long (ms) a request may travel. */
-const NETWORK_MARGIN_MS = 2_000;
 /** How long before its call (ms) an intent may be recorded; a call that leaves later records it again. */
 export const INTENT_MAX_AGE_MS = 1_000;
-/** How long after its intent (ms) a call to Slack has surely ended: the longest call, and the network. */
-export const SLACK_CALL_LIFETIME_MS = INTENT_MAX_AGE_MS + CALL_TIMEOUT_MS + NETWORK_MARGIN_MS;
 /** How often the service is searched (ms), unless it settles sooner. */
 const SEARCH_INTERVAL_MS = 5_000;
 
 /** Waits until a call to Slack intended then has surely ended. Throws an Interruption, or the lease's reason. */
-export async function waitUntilCallEnded(intendedAt: Date, lease: Lease): Promise<void> {
+export async function waitUntilCallEnded(
+  { callLifetimeMs }: Pick<WorkspaceClient, 'callLifetimeMs'>,
+  intendedAt: Date,
+  lease: Lease,
+): Promise<void> {
   // A clock may have been set back.
-  const remainingMs = Math.min(0, intendedAt.getTime() - databaseNow()) + SLACK_CALL_LIFETIME_MS;
+  const remainingMs = Math.min(0, intendedAt.getTime() - databaseNow()) + callLifetimeMs;
   if (remainingMs > 0) await sleepWithLease(remainingMs, lease);
 }
 
@@ -88,14 +87,15 @@ interface PostIntent extends Pick<Effect<unknown>, 'forget'> {
 
 /** Posts once. Throws a SlackError, a StoreError of the record, an Interruption, or the lease's reason. */
 export async function postOnce(
-  { posting, readBack }: WorkspaceClient,
+  workspace: WorkspaceClient,
   { message, ...post }: Omit<PostRequest, 'message'> & { message: () => Promise<SlackMessage> },
   { at, record, forget }: PostIntent,
   lease: Lease,
 ): Promise<string> {
+  const { posting, readBack } = workspace;
   const { channel, threadTs, key } = post;
   const find = async (intendedAt: Date) => {
-    await waitUntilCallEnded(intendedAt, lease);
+    await waitUntilCallEnded(workspace, intendedAt, lease);
     return readBack.findOwnPost({ channel, threadTs, key, intendedAt, guard: lease });
   };
   const act = async () =>

@@ -4,7 +4,7 @@ import { hasSettled, isAtService } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { isBotId } from '../runtime/incoming-message.ts';
 import { withRetry } from '../runtime/retry-and-giving-up.ts';
-import { postOnce, SLACK_CALL_LIFETIME_MS } from '../runtime/unknown-outcome.ts';
+import { postOnce } from '../runtime/unknown-outcome.ts';
 import { cancelRun, cancelRunInDoubt } from './run-cancellation.ts';
 import type { TurnContext } from './turn-context.ts';
 
@@ -18,7 +18,7 @@ export async function stopRunAndTellAsker(context: TurnContext): Promise<void> {
   // No row holds this intent: an earlier process may have told the asker since the turn began. The calls of that
   // process ended with its lease, so that the direct message is looked for without a wait for them.
   const intent = {
-    at: new Date(Math.min(turn.started_at.getTime(), databaseNow() - SLACK_CALL_LIFETIME_MS)),
+    at: new Date(Math.min(turn.started_at.getTime(), databaseNow() - workspace.callLifetimeMs)),
     record: async () => {
       // A retry looks for the message of this call, once the call has surely ended.
       intent.at = new Date(databaseNow());

@@ -2,17 +2,20 @@ import fc from 'fast-check';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { AgentError } from '../../../src/agent/errors.ts';
 import { noteDatabaseTime } from '../../../src/calls/clocks.ts';
+import { RELAY_LIMITS } from '../../../src/limits.ts';
 import { TurnEnded } from '../../../src/relay/runtime/turn-exceptions.ts';
 import {
+  INTENT_MAX_AGE_MS,
   once,
-  SLACK_CALL_LIFETIME_MS,
   searchUntilSettled,
   waitUntilCallEnded,
 } from '../../../src/relay/runtime/unknown-outcome.ts';
 import { ChannelGoneError, SlackUnavailableError } from '../../../src/slack/errors.ts';
+import { CALL_TIMEOUT_MS } from '../../../src/slack/slack-client.ts';
 
 const never = new AbortController().signal;
 const lease = { signal: never, draining: never, remainingMs: () => 8_000 };
+const workspace = { callLifetimeMs: RELAY_LIMITS.slackCallLifetimeMs };
 
 afterEach(() => {
   vi.useRealTimers();
@@ -47,10 +50,14 @@ test('nothing is found only after two minutes and two equal lists', async () => 
   expect(await search(Number.POSITIVE_INFINITY, 0, 40)).toEqual({ found: undefined, looks: 41 });
 });
 
+test('a call counts as ended two seconds after the latest moment at which it is given up', () => {
+  expect(workspace.callLifetimeMs).toBe(INTENT_MAX_AGE_MS + CALL_TIMEOUT_MS + 2_000);
+});
+
 test('a clock that was set back does not make the wait for a call longer than the call', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  const ended = waitUntilCallEnded(new Date(Date.now() + 3_600_000), lease);
-  await vi.advanceTimersByTimeAsync(SLACK_CALL_LIFETIME_MS);
+  const ended = waitUntilCallEnded(workspace, new Date(Date.now() + 3_600_000), lease);
+  await vi.advanceTimersByTimeAsync(workspace.callLifetimeMs);
   await expect(ended).resolves.toBeUndefined();
 });
 
@@ -62,8 +69,8 @@ test.each([-60_000, 60_000])(
     const databaseTime = new Date(Date.now() + aheadMs);
     noteDatabaseTime(databaseTime, Date.now());
     const onEnd = vi.fn<() => void>();
-    const ended = waitUntilCallEnded(databaseTime, lease).then(onEnd);
-    await vi.advanceTimersByTimeAsync(SLACK_CALL_LIFETIME_MS - 2_000);
+    const ended = waitUntilCallEnded(workspace, databaseTime, lease).then(onEnd);
+    await vi.advanceTimersByTimeAsync(workspace.callLifetimeMs - 2_000);
     expect(onEnd).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(2_000);
     await ended;

@@ -90,8 +90,9 @@ async function waiting({ team_id: workspace, event: { channel } }: Payload) {
   }));
 }
 
-test.skipIf(recorded.length === 0)('some of the recorded payloads are messages', () => {
-  expect(recorded.length).toBeGreaterThan(3);
+// Also without payloads: where all tests of a file are skipped, nothing closes what it has opened.
+test('some of the recorded payloads are messages', () => {
+  expect(recorded.length > 3).toBe(folder !== undefined);
 });
 
 test.each(recorded)(

@@ -42,7 +42,8 @@ const receiver = await openHttpReceiver(bots);
 
 if (files.length === 0) console.log('Skipped: recorded payloads; set SLACK_PAYLOADS to a folder of them.');
 
-test.skipIf(files.length === 0)('each recorded payload has an outcome', () => {
+// Also without payloads: where all tests of a file are skipped, nothing closes what it has opened.
+test('each recorded payload has an outcome', () => {
   expect(files.filter((name) => !(name in expected))).toEqual([]);
 });
 

@@ -12,7 +12,7 @@ import { connectionUrl } from '../../sandbox/postgres-server.ts';
 import type { Channel, Message, Person, SlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { copyTemplateDatabase, dropDatabase } from './fresh-database.ts';
-import { leftOpen } from './left-open.ts';
+import { closeWhenDone } from './left-open.ts';
 
 /** Far more than it takes, for machines that are busy. */
 const TIMEOUT_MS = 100_000;
@@ -26,8 +26,16 @@ const TURN_END_WAIT_MS = 600;
 const COMMIT_MS = 15;
 /** What was going on ends in this time once the services behave. */
 const RESET_MS = 15_000;
-/** Our own limits would make turns wait that a workspace without limits need not, and people a second for each reply. */
-const IMPATIENT_LIMITS = { slackPace: 20, editsPerMinute: 3_000, readIntervalMs: 150 };
+/**
+ * Our own limits would make turns wait that a workspace without limits need not, and people a second for each reply. What a test
+ * does to a call to Slack ends it at once, unless the test holds it.
+ */
+const IMPATIENT_LIMITS = {
+  slackPace: 20,
+  editsPerMinute: 3_000,
+  readIntervalMs: 150,
+  slackCallLifetimeMs: 1_500,
+};
 /** Slack answers in this process, which on a busy machine is slower than Slack. */
 const PATIENT_LOOKUPS = { lookupMs: 10_000, windowLookupMs: 10_000 };
 /** A task is looked at after its turn only where a test says when: the looks are nearly half of what a scene at rest does. */
@@ -199,7 +207,7 @@ export class AppScene {
     Object.assign(this.agent.behaviour, this.#behaviour);
     Object.assign(this.slack.settings, this.#slackSettings);
     Object.assign(this.slack.delivery, this.#delivery);
-    const running = this.agent.tasks.filter(({ status }) => status === 'running');
+    const running = this.agent.tasks.filter(({ status }) => status === 'running' || status === 'cancelling');
     await Promise.all(running.map(({ id }) => this.#endTask(id)));
     const open = this.sandbox.bot.store.db.selectFrom('turns').select('id').where('finished_at', 'is', null);
     const areOver = async () => (await open.execute()).length === 0;
@@ -266,12 +274,11 @@ export async function openAppScene(
     settings: { ...FEW_CONNECTIONS, ...options.settings },
   });
   const scene = new AppScene(sandbox, turnEnds);
-  leftOpen.add(connection.database);
-  whenDone(async () => {
+  const close = async () => {
     await sandbox.stop();
     await dropDatabase(connection);
-    leftOpen.delete(connection.database);
-  });
+  };
+  closeWhenDone(connection.database, close, whenDone);
   if (whenDone === afterAll) prepareRetries(scene);
   return scene;
 }

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, inject } from 'vitest';
 import type { EmbeddedServer } from '../../src/postgres/embedded-server.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { leftOpen } from './left-open.ts';
+import { closeWhenDone } from './left-open.ts';
 import { silentLog } from './silent-log.ts';
 
 type Connection = EmbeddedServer['connection'];
@@ -28,12 +28,11 @@ export async function freshDatabase(
 ): Promise<Database> {
   const connection = await copyTemplateDatabase();
   const database = await openDatabase({ embedded: { connection }, log: silentLog, ...options });
-  leftOpen.add(connection.database);
-  whenDone(async () => {
+  const close = async () => {
     await database.close();
     await dropDatabase(connection);
-    leftOpen.delete(connection.database);
-  });
+  };
+  closeWhenDone(connection.database, close, whenDone);
   return database;
 }
 

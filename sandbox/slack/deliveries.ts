@@ -40,6 +40,14 @@ export interface DeliveryStats {
   events: Record<string, number>;
 }
 
+/** The longest that an event is waited for (ms), where a person's press may take longer: an event comes again. */
+const MAX_EVENT_ACK_MS = 5_000;
+
+/** How long Slack waits for the acknowledgement (ms). */
+export function ackWaitMs({ kind }: Pick<Delivery, 'kind'>, ackTimeoutMs: number): number {
+  return kind === 'events_api' ? Math.min(ackTimeoutMs, MAX_EVENT_ACK_MS) : ackTimeoutMs;
+}
+
 /** Waits before retries 1, 2 and 3 (ms): none, a minute, five minutes. */
 const RETRY_WAITS = [0, 60_000, 300_000];
 

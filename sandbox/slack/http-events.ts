@@ -1,5 +1,11 @@
 import { createHmac } from 'node:crypto';
-import { type Delivery, type DeliveryOutcome, type DeliveryTransport, SILENTLY_LOST } from './deliveries.ts';
+import {
+  ackWaitMs,
+  type Delivery,
+  type DeliveryOutcome,
+  type DeliveryTransport,
+  SILENTLY_LOST,
+} from './deliveries.ts';
 import type { Clock } from './ids.ts';
 import { parseJson } from './model.ts';
 
@@ -48,7 +54,8 @@ export class HttpEvents implements DeliveryTransport {
               'x-slack-retry-reason':
                 delivery.reason === 'timeout' ? 'http_timeout' : (delivery.reason ?? 'unknown_error'),
             };
-      return this.#post(JSON.stringify(delivery.payload), 'application/json', retry);
+      const waitMs = ackWaitMs(delivery, this.#deps.ackTimeoutMs);
+      return this.#post(JSON.stringify(delivery.payload), 'application/json', retry, waitMs);
     }
     const form =
       delivery.kind === 'interactive'

@@ -1,7 +1,13 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
-import { type Delivery, type DeliveryOutcome, type DeliveryTransport, SILENTLY_LOST } from './deliveries.ts';
+import {
+  ackWaitMs,
+  type Delivery,
+  type DeliveryOutcome,
+  type DeliveryTransport,
+  SILENTLY_LOST,
+} from './deliveries.ts';
 import type { Ids, Random } from './ids.ts';
 import { isFields } from './model.ts';
 
@@ -83,7 +89,8 @@ export class SocketModeServer implements DeliveryTransport {
         this.#waiting.delete(envelopeId);
         resolve(outcome);
       };
-      const timer = setTimeout(() => settle({ acked: false, reason: 'timeout' }), this.#options.ackTimeoutMs);
+      const waitMs = ackWaitMs(delivery, this.#options.ackTimeoutMs);
+      const timer = setTimeout(() => settle({ acked: false, reason: 'timeout' }), waitMs);
       this.#timers.add(timer);
       this.#waiting.set(envelopeId, { socket, settle });
       socket.send(JSON.stringify(envelope(delivery, envelopeId)));

@@ -203,31 +203,42 @@ describe.concurrent('in a channel that was closed', () => {
     await scene.expectStays(() => starting.ephemeralTexts(person, channel), []);
   });
 
-  test('the running turn ends as it began, and can be stopped; what waits behind it is refused', async () => {
+  /** Somebody whose question is at work; `stop` stops it, and waits until its turn has ended. */
+  async function running(question: string) {
     const { channel, person } = await room();
-    const root = starting.ask(person, channel, 'go slowly');
-    await scene.messageWithButton(channel, root, 'stop');
-    await scene.until('it is sent', () => scene.sentToAgent('go slowly').texts.length > 0);
+    const root = starting.ask(person, channel, question);
+    await scene.until('it is sent', () => scene.sentToAgent(question).texts.length > 0);
+    const stop = async () => {
+      const { ts } = await scene.messageWithButton(channel, root, 'stop');
+      await slack.click({ person, channel, ts, actionId: 'stop' });
+      await scene.finished(channel, root);
+    };
+    return { channel, person, root, stop };
+  }
+
+  test('the running turn ends as it began, and can be stopped', async () => {
+    const { channel, person, root, stop } = await running('go slowly');
+    await choose(channel.id, { answers_here: 'off' });
+    await stop();
+    expect(scene.shown(channel, root)).toContain(`Stopped by ${person.name}.`);
+  });
+
+  test('what waits behind a turn that was stopped before is refused', async () => {
+    const { channel, person, root, stop } = await running('go slowly, too');
     const { ts } = scene.reply(channel, root, 'and wait', { person });
     const state = async () =>
       (await store.messages.get({ workspace: slack.team.id, channel: channel.id, ts }))?.state;
     await scene.until('it waits', async () => (await state()) === 'waiting');
-    await choose(channel.id, { answers_here: 'off' });
-    await slack.click({
-      person,
-      channel,
-      ts: (await scene.messageWithButton(channel, root, 'stop')).ts,
-      actionId: 'stop',
-    });
-    await scene.finished(channel, root);
+    await stop();
     const notice = await scene.messageWithButton(channel, root, 'send_paused');
+    await choose(channel.id, { answers_here: 'off' });
     await slack.click({ person, channel, ts: notice.ts, actionId: 'send_paused' });
     await scene.until('they are told', () =>
       starting.ephemeralTexts(person, channel).includes(closedPlaces.closed_by_channel),
     );
     await slack.click({ person, channel, ts: notice.ts, actionId: 'discard_paused' });
     await scene.until('it is taken back', async () => (await state()) === 'withdrawn');
-    expect(scene.sentToAgent('go slowly').texts).toEqual(['go slowly']);
+    expect(scene.sentToAgent('go slowly, too').texts).toEqual(['go slowly, too']);
   });
 
   test('writers of several messages that waited are told once', {

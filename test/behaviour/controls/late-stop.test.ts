@@ -169,7 +169,10 @@ describe('a stop request', async () => {
 });
 
 describe('a stop request during a run that is silent', async () => {
-  const scene = await openAppScene({ settings: { TASK_CONTROL: 'starter' }, limits: { silenceMs: 1_000 } });
+  const scene = await openAppScene({
+    settings: { TASK_CONTROL: 'starter' },
+    limits: { silenceMs: 1_000, passOnMs: 1_500 },
+  });
   afterEach(() => scene.reset());
 
   test('pauses a message that was about to be passed on to the run', async () => {

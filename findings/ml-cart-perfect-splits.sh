@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A dose that kills nearly all of the cells is found by a tree, one that kills all of them is not.
+# Doses that leave 90 and 10 cells are told apart by a tree if the counts differ a little, and not if they are exactly that.
 # ml-cart takes only a split that leaves an error above 0. One that leaves none is refused, so every prediction is the mean of all.
 # Guess: 90 up to the dose 4, and 10 from 5 on.
 set -euo pipefail

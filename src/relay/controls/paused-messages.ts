@@ -23,6 +23,7 @@ import { inBackground } from '../runtime/poller.ts';
 
 const NOTICE_PART = 'paused';
 const NOTHING_PAUSED = endedNotice(strings.nothingPaused);
+const NOT_UPDATED = 'could not update the notice of a paused thread';
 
 type NoticeDeps = Pick<RelayDeps, 'store' | 'workspace'>;
 
@@ -67,8 +68,6 @@ export async function updatePauseAfter(deps: RelayDeps, outcome: InboxOutcome, m
 export function updatePausedNoticeSoon(deps: RelayDeps, message: MessageKey): void {
   inBackground(updatePausedNotice(deps, message), deps.log, NOT_UPDATED);
 }
-
-const NOT_UPDATED = 'could not update the notice of a paused thread';
 
 /** Ends the pause if only this new message waits, because those before it were withdrawn. Else updates the notice. */
 async function endPauseIfAlone(deps: RelayDeps, thread: ThreadKey, message: MessageKey): Promise<void> {

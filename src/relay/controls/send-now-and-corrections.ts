@@ -26,6 +26,12 @@ import type { PassOnTime } from './messages-during-a-run.ts';
 import { noteIfPaused, updatePausedNoticeSoon } from './paused-messages.ts';
 import type { StopControl } from './stop-control.ts';
 
+/** How often (ms), and how many times, the answer to a press looks what became of the messages to send. */
+const LOOK_INTERVAL_MS = 500;
+const MAX_LOOKS = 600;
+/** The answer to a press about a message that was deleted. */
+const NOTHING_TO_SEND: PressAnswer = { outcome: 'over', told: strings.sendNowTooLate('withdrawn') };
+
 /** Has a thread's turn look for a message to pass on. False if this process runs none, or the turn does not look now. */
 type PassOn = (thread: ThreadKey, when: PassOnTime) => boolean;
 type SendPaused = ButtonHandlers<'send_paused'>['send_paused'];
@@ -107,8 +113,6 @@ export async function correct(deps: RelayDeps, press: MessagePress): Promise<Con
   return { outcome: 'done', told };
 }
 
-const NOTHING_TO_SEND: PressAnswer = { outcome: 'over', told: strings.sendNowTooLate('withdrawn') };
-
 /** Adds a message with a sent one's newest words. Returns its key, as a list: [] if they were sent, or none are kept. */
 async function addCorrection(
   deps: RelayDeps,
@@ -185,10 +189,6 @@ async function permittedMessage(deps: RelayDeps, press: MessagePress, control: s
   const use = useOnTurn({ ...message, asked_by: message.user_id }, person, control);
   return (await mayUseControl(deps, use)) ? message : 'refused';
 }
-
-/** How often (ms), and how many times, the answer to a press looks what became of the messages to send. */
-const LOOK_INTERVAL_MS = 500;
-const MAX_LOOKS = 600;
 
 /** The answer to a press that has sent nothing: `done`, since the person reads what has become of the message. */
 async function answerUnsent(deps: RelayDeps, key: MessageKey): Promise<PressAnswer> {

@@ -5,15 +5,15 @@ import { optional } from '../../slack/field-schemas.ts';
 import { type ParsedBlock, type ParsedInline, type ParsedTable, textPiece } from './parsed-blocks.ts';
 import { NO_LABELS, parseInline, parseRichText } from './rich-text-parser.ts';
 
-/** Whether a table's text only names the file that holds it. */
-export function isInFileOnly(table: ParsedTable): boolean {
-  return table.file !== undefined && table.rows.length > MAX_ROWS_IN_TEXT && !isTooLarge(table);
-}
-
 /** Tables with more rows go to the agent as a file only. */
 const MAX_ROWS_IN_TEXT = 50;
 /** Larger tables do not go to the agent as files. */
 const MAX_TABLE_CELLS = 50_000;
+
+/** Whether a table's text only names the file that holds it. */
+export function isInFileOnly(table: ParsedTable): boolean {
+  return table.file !== undefined && table.rows.length > MAX_ROWS_IN_TEXT && !isTooLarge(table);
+}
 
 /** Whether a table is too large to go to the agent as a file. */
 export function isTooLarge({ rows, columns }: ParsedTable): boolean {

@@ -37,6 +37,9 @@ const LOST_AFTER_MS = 15_000;
  */
 export type JobOutcome = 'done' | 'given_up' | 'later' | 'recorded' | 'interrupted' | NextRun;
 
+/** What became of a run: `waitMs` is the least pause after one that failed. */
+type RunOutcome = JobOutcome | { waitMs: number };
+
 /** What a kind of jobs does, and its limits. */
 export interface JobKind {
   readonly kind: string;
@@ -326,8 +329,6 @@ function endLease(lease: RenewableLease): void {
   lease.drain();
   lease.lose('the process is stopping');
 }
-
-type RunOutcome = JobOutcome | { waitMs: number };
 
 function labelsOf({ kind: job, workspace, channel, thread_ts, key }: Job) {
   return { job, workspace, channel, thread_ts, key };

@@ -10,6 +10,9 @@ import { resentTurn } from '../sending/resent-message.ts';
 import { compareWithEarlier } from './answer-comparison.ts';
 import type { TurnContext } from './turn-context.ts';
 
+/** Characters of all that the service wrote below the answer, together: more than a message shows. */
+const MAX_NOTES_LENGTH = 10_000;
+
 /** What is known of the message that a reply answers. */
 export interface AskedMessage {
   /** The turn whose content it sends again. */
@@ -60,9 +63,6 @@ async function otherTaskNote({ deps, turn }: TurnContext, resends_turn_id: strin
   const formerTask = resent?.task_id ?? turn.task_id;
   return formerTask === turn.task_id ? [] : [strings.newConversation];
 }
-
-/** Characters of all that the service wrote below the answer, together: more than a message shows. */
-const MAX_NOTES_LENGTH = 10_000;
 
 /** Reads notes that an answer can do without: [] if Slack fails, or the service refuses or keeps failing. */
 async function readOptional(context: TurnContext, read: () => Promise<string[]>): Promise<string[]> {

@@ -14,6 +14,8 @@ import { outcomeIfUnreachable } from '../runtime/unreachable-threads.ts';
 
 /** How often a wait is looked at once its reminder is posted (ms): its end wakes the job, unless a process dies. */
 const LOOK_AGAIN_MS = { run: 60_000, plan: 24 * 3_600_000 };
+/** Further reminders in a thread wait. */
+const MOST_IN_THREAD_AN_HOUR = 3;
 
 /** Jobs that remind who asked that a run or plan waits for them: one post a turn, until the wait ends. */
 export function reminderJobs(deps: RelayDeps): JobKind {
@@ -82,8 +84,6 @@ async function remind({ deps, workspace }: ThreadWork, wait: PersonWait, posts: 
   await posts.record();
   return isPosted;
 }
-
-const MOST_IN_THREAD_AN_HOUR = 3;
 
 /** Whether to post a turn's reminder. One that is `gone`, whoever deleted it, is not posted again. */
 function mayRemind(wait: PersonWait): boolean {

@@ -23,6 +23,16 @@ import { isPoisoned, takeOver } from './poisoned-turn.ts';
 import { runTurn } from './turn.ts';
 import { TurnContext } from './turn-context.ts';
 
+const MAX_THREADS = 5_000;
+/** How soon a thread with an open turn, or without a usable token, is looked at again (ms). */
+const LOOK_AGAIN_MS = 10_000;
+/** A turn that has run for this long (ms) has proven stable. */
+const STABLE_AFTER_MS = 60_000;
+/** Slack clears the status of a working agent after an hour: it is set again before that (ms). */
+const SESSION_REFRESH_MS = 50 * 60_000;
+/** How long a turn waits until Slack knows that it has ended (ms): the process may stop next, or another turn begin. */
+const SESSION_END_MS = 3_000;
+
 /** Runs the next turns of threads, each in a job. */
 export class TurnRunner {
   readonly #deps: RelayDeps;
@@ -101,14 +111,14 @@ export class TurnRunner {
     const row = await deps.store.threads.getWithWork(thread);
     if (row === undefined) return undefined;
     const open = row.has_open_turn ? await deps.store.turns.open(thread) : undefined;
-    const begun =
-      open === undefined ? await askedBy(row.started_by, () => beginNextTurn(work, row)) : undefined;
-    const turn = open === undefined ? begun?.turn : await takeOver(work, open);
+    const takenOver = open && (await takeOver(work, open));
+    const begun = takenOver ? undefined : await askedBy(row.started_by, () => beginNextTurn(work, row));
+    const turn = takenOver ?? begun?.turn;
     if (turn === undefined) return undefined;
     // Every log line about the turn names its thread and task.
     const log = deps.log.child({ ...thread, ...(row.task_id === null ? {} : { task: row.task_id }) });
     log.info({ turn: turn.id, attempts: turn.attempts }, 'turn started');
-    // Others wait beside this turn's message; of a turn that was taken over, nobody has counted them.
+    // Nobody has counted the messages that wait behind a turn that was taken over.
     if (begun === undefined || begun.message.waiting_count > 1) markWaiting(deps, thread);
     const logged = { ...work, deps: { ...deps, log } };
     return new TurnContext(logged, turn, begun && { ...begun, thread: row }, job);
@@ -160,10 +170,6 @@ function prepareFirstReply({ workspace, lease: guard }: ThreadWork, { channel }:
   return { begunAt, isShared, permit };
 }
 
-const MAX_THREADS = 5_000;
-/** How soon a thread with an open turn, or without a usable token, is looked at again (ms). */
-const LOOK_AGAIN_MS = 10_000;
-
 /** Jobs that run turns, however long; `drainMs`: how long a hand-over may take when the process stops. */
 export function turnJobs(runner: Pick<TurnRunner, 'run'>, drainMs: number): JobKind {
   return {
@@ -175,11 +181,6 @@ export function turnJobs(runner: Pick<TurnRunner, 'run'>, drainMs: number): JobK
     onGivenUp: 'counted',
   };
 }
-
-/** Slack clears the status of a working agent after an hour: it is set again before that (ms). */
-const SESSION_REFRESH_MS = 50 * 60_000;
-/** How long a turn waits until Slack knows that it has ended (ms): the process may stop next, or another turn begin. */
-const SESSION_END_MS = 3_000;
 
 /** Sets Slack's agent status of a thread: `processing` during `work`, then `active` (idle). Failures are ignored. */
 async function withAgentSession(
@@ -203,6 +204,3 @@ async function withAgentSession(
   const told = show('active', async () => (await open()) === undefined);
   await within(SESSION_END_MS, told, undefined);
 }
-
-/** A turn that has run for this long (ms) has proven stable. */
-const STABLE_AFTER_MS = 60_000;

@@ -106,7 +106,7 @@ export async function firstTurn(
   own?: SlackTs,
 ): Promise<Turn | undefined> {
   if (thread_ts === null) return source_turn_id === null ? undefined : turns.get(workspace, source_turn_id);
-  return thread_ts === own ? taskStarts.firstTurnOf({ workspace, channel, thread_ts }) : undefined;
+  return thread_ts === own ? taskStarts.sourceTurnOf({ workspace, channel, thread_ts }) : undefined;
 }
 
 /** The turn whose question a form asks again in its own thread, where the agent did not get it; undefined for other forms. */

@@ -27,7 +27,7 @@ export async function compareWithEarlier(context: TurnContext, reply: ReadReply)
 
 /** The completed turn of this channel whose question a form asked again, if words and files are the same. */
 async function earlierTurnOfQuestion(store: Store, turn: Turn): Promise<Turn | undefined> {
-  const earlier = await store.taskStarts.firstTurnOf(turn);
+  const earlier = await store.taskStarts.sourceTurnOf(turn);
   if (earlier?.outcome !== 'completed' || earlier.channel !== turn.channel) return undefined;
   const words = wordsOf(earlier);
   if (words === '' || words !== wordsOf(turn)) return undefined;
@@ -35,8 +35,8 @@ async function earlierTurnOfQuestion(store: Store, turn: Turn): Promise<Turn | u
   const sent = await store.uploads.sent(turn.workspace, [earlier, turn].flatMap(idsOf));
   // A file that was uploaded twice has two ids, and one digest.
   const digestOf = (id: string) => sent.get(id)?.sha256 ?? id;
-  const filesOf = (asked: Turn) => JSON.stringify(idsOf(asked).map(digestOf).sort());
-  return filesOf(earlier) === filesOf(turn) ? earlier : undefined;
+  const digestsOf = (asked: Turn) => JSON.stringify(idsOf(asked).map(digestOf).sort());
+  return digestsOf(earlier) === digestsOf(turn) ? earlier : undefined;
 }
 
 /** The letters and digits of a turn's question: a form changes its other characters. '' if it is not kept. */

@@ -19,7 +19,7 @@ export class TaskStarts extends Queries {
   }
 
   /** The turn of an earlier thread whose question a form asked again as the root of this one. */
-  async firstTurnOf({ workspace, channel, thread_ts }: ThreadKey): Promise<Turn | undefined> {
+  async sourceTurnOf({ workspace, channel, thread_ts }: ThreadKey): Promise<Turn | undefined> {
     return this.first(sql<Turn>`
       select turns.* from task_starts as form
       join turns on (turns.workspace, turns.id) = (form.workspace, form.source_turn_id)

@@ -67,10 +67,10 @@ export async function updateBackgroundNotices(
 ): Promise<OpenState | undefined> {
   const isLast = (id: string) => id === turn.id && !turn.has_later_message;
   for (const id of turn.background_turn_ids.filter((one) => !isLast(one)))
-    await updateBackgroundNotice(work, { ...turn, id }, 'superseded');
+    await showBackgroundState(work, { ...turn, id }, 'superseded');
   if (!turn.background_turn_ids.some(isLast)) return undefined;
   const state = await sendStopAndReadState(work, turn, taskId);
-  if (state !== shown) await updateBackgroundNotice(work, turn, state);
+  if (state !== shown) await showBackgroundState(work, turn, state);
   return isOpen(state) ? state : undefined;
 }
 
@@ -92,7 +92,7 @@ function isOpen(state: BackgroundState): state is OpenState {
 }
 
 /** Shows a state in a turn's notice. After a final one, checks no longer find it by its part. Throws a SlackError. */
-export async function updateBackgroundNotice(work: ThreadWork, turn: TurnLocation, state: BackgroundState) {
+export async function showBackgroundState(work: ThreadWork, turn: TurnLocation, state: BackgroundState) {
   const posts = new IdempotentPosts(work, turn);
   await posts.load();
   const update = posts.update(BACKGROUND_PART, backgroundNotice(turn.id, state), [asRendered]);

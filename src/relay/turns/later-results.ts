@@ -11,7 +11,7 @@ import type { RelayDeps } from '../runtime/deps.ts';
 import type { JobKind } from '../runtime/job-runner.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/unreachable-threads.ts';
-import { type OpenState, updateBackgroundNotice, updateBackgroundNotices } from './background-work.ts';
+import { type OpenState, showBackgroundState, updateBackgroundNotices } from './background-work.ts';
 
 /**
  * The pause between two checks: this share of the time that a task has been watched, within these multiples of the first pause.
@@ -112,6 +112,6 @@ async function sayChecksEnded(deps: RelayDeps, job: Job, lease: Lease): Promise<
   const turn = await deps.store.tasks.checkedTurn(job.workspace, turnId);
   if (workspace === undefined || turn === undefined) return;
   const work = { deps, workspace, lease };
-  const say = (id: string) => updateBackgroundNotice(work, { ...turn, id }, 'unwatched');
+  const say = (id: string) => showBackgroundState(work, { ...turn, id }, 'unwatched');
   for (const id of turn.background_turn_ids) await say(id).catch(valueIf(undefined, isThreadUnreachable));
 }

@@ -9,10 +9,10 @@ import type { TurnContext } from './turn-context.ts';
 const LONG_TURN_MS = 120_000;
 
 /** Posts how a turn ended, if its asker may miss that; `hasResults`: a list of results is below its reply. */
-export async function tellAskerOfEnd(
+export async function postEndMention(
   context: TurnContext,
   outcome: TurnOutcome | null,
-  hasResults: boolean,
+  { hasResults }: { hasResults: boolean },
 ): Promise<void> {
   const { deps, turn } = context;
   const durationMs = databaseNow() - turn.started_at.getTime();

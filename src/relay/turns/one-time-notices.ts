@@ -12,7 +12,7 @@ export function prepareSharedChannelNotice(context: TurnContext): () => Promise<
   if (isDirectChannel(turn.channel)) return async () => undefined;
   const ask = () => workspace.people.sharing(turn.channel, lease.signal);
   // A turn that began in this process has asked already, with what its first reply needs.
-  const asked = context.begun?.first.isShared ?? ask();
+  const asked = context.begun?.firstReply.isShared ?? ask();
   asked.catch(() => undefined); // The function below asks again.
   return async () => {
     const isShared = await asked.catch(ask);

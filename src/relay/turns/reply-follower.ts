@@ -119,7 +119,7 @@ async function showSettledReply(
   const isCancelledInBackground = hasWorkedOn && taskState === 'cancelled';
   const notes = await notesBelowAnswer(context, { ...settled, reply, phase, isCancelledInBackground });
   await context.withRetry(() => showPlanAnswer(context));
-  const { task_model: model } = await context.withRetry(() => context.aboutThread());
+  const { task_model: model } = await context.withRetry(() => context.participantsAndModel());
   state.update({ model });
   const end = { settled_at: new Date(), outcome, tool_counts: countTools(reply) };
   // A plan's buttons work once its turn has settled: that is recorded before people see them.
@@ -165,7 +165,7 @@ async function finalOutcome(
 /** Says whose questions the reply answers, if several people ask here; `writerNames`: who wrote during its run. */
 async function nameAskers(context: TurnContext, writerNames: ReadonlySet<string>): Promise<void> {
   const { turn, workspace, state } = context;
-  const { participant_ids: people } = await context.aboutThread();
+  const { participant_ids: people } = await context.participantsAndModel();
   const hasOthers = people.some((person) => person !== turn.asked_by);
   if (!hasOthers && writerNames.size === 0) return;
   const asker = await workspace.people.personName(turn.asked_by);

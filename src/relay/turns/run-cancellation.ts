@@ -10,12 +10,12 @@ import { settleSends } from '../sending/delivery.ts';
 type Retry = <T>(step: () => Promise<T>) => Promise<T>;
 
 /** After more attempts than this, a turn does not look for its message: the look itself may crash processes. */
-const MAX_LOOKS = 10;
+const MAX_ATTEMPTS = 10;
 
 /**
- * Of a turn that ends while nobody knows whether its message was sent: looks for the message, and cancels the
- * run that has it. If the look tells nothing, cancels the task's run only if a person stopped the turn. Else
- * **Try again** looks once more. Throws an Interruption, an AgentError, a StoreError, or the lease's reason.
+ * Looks for the message of a turn that ends while nobody knows whether it was sent, and cancels the run that has it.
+ * If the look tells nothing, cancels the task's run only if a person stopped the turn: else **Try again** looks once
+ * more. Throws an Interruption, an AgentError, a StoreError, or the lease's reason.
  */
 export async function cancelRunInDoubt(work: ThreadWork & { row: TurnRow }, retry: Retry): Promise<void> {
   const { row, deps, lease } = work;
@@ -24,7 +24,7 @@ export async function cancelRunInDoubt(work: ThreadWork & { row: TurnRow }, retr
   if (turn === undefined) return;
   if (!isSendInDoubt(row.learn(turn))) return;
   const { account_id, task_id: taskId } = await deps.store.threads.getOrThrow(turn);
-  if (taskId !== null && turn.attempts <= MAX_LOOKS) {
+  if (taskId !== null && turn.attempts <= MAX_ATTEMPTS) {
     const settle = () => settleSends({ ...work, agent: deps.agent(account_id), taskId });
     await retry(settle).catch((err: unknown) => {
       if (!(err instanceof AgentError) || lease.remainingMs() <= 0) throw err;

@@ -20,7 +20,7 @@ import type { AllowedMessage } from '../sending/next-message.ts';
 export interface BegunWork {
   message: AllowedMessage;
   thread: Thread;
-  first: FirstReply;
+  firstReply: FirstReply;
 }
 
 /** What the steps of one turn share. */
@@ -35,8 +35,8 @@ export class TurnContext implements ThreadWork {
   isJobDone = false;
   /** What the turn began with, as long as its message is unsent. Undefined if an earlier attempt began it. */
   begun: BegunWork | undefined;
-  /** The part of the thread that is kept for hours, as it was when the turn's message was sent. */
-  #thread: Pick<Thread, 'participant_ids' | 'task_model'> | undefined;
+  /** What is kept of the thread for hours, as it was when the turn's message was sent. */
+  #threadAtSend: Pick<Thread, 'participant_ids' | 'task_model'> | undefined;
   readonly row: TurnRow;
   readonly #stopController = new AbortController();
   /** Aborted with a TurnEnded when a person asks to stop the turn. */
@@ -58,7 +58,7 @@ export class TurnContext implements ThreadWork {
     const { waits_since: waitsSince, waits_for: name } = turn;
     this.#waitName = waitsSince === null || name === PLAN_WAIT ? undefined : (name ?? undefined);
     this.state = new ReplyState(turn, deps.settings, () => this.reply.onChanged());
-    this.reply = new LiveReply(this, this.state, begun?.first);
+    this.reply = new LiveReply(this, this.state, begun?.firstReply);
     this.#doubt = new RefusalDoubt(deps.settings);
   }
 
@@ -108,13 +108,13 @@ export class TurnContext implements ThreadWork {
   }
 
   /** Who has written in the thread, and its task's model; null: the service's default. */
-  async aboutThread(): Promise<Pick<Thread, 'participant_ids' | 'task_model'>> {
-    return this.#thread ?? (await this.thread());
+  async participantsAndModel(): Promise<Pick<Thread, 'participant_ids' | 'task_model'>> {
+    return this.#threadAtSend ?? (await this.thread());
   }
 
   /** Takes note that the turn's message is at the service, in this thread's task. */
   onSent(thread: Thread): void {
-    this.#thread = { participant_ids: thread.participant_ids, task_model: thread.task_model };
+    this.#threadAtSend = { participant_ids: thread.participant_ids, task_model: thread.task_model };
     this.begun = undefined;
     const { task_id: taskId } = this.turn;
     if (taskId !== null) this.#task = { account_id: thread.account_id, taskId };

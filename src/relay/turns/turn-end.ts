@@ -23,7 +23,7 @@ import { TurnEnded } from '../runtime/turn-exceptions.ts';
 import { ThreadGivenUp } from '../runtime/unreachable-threads.ts';
 import { closeIfUnchanged, closeMessage, requeueMessage } from '../sending/unsent-message.ts';
 import { postBackgroundNotice } from './background-work.ts';
-import { tellAskerOfEnd } from './end-mention.ts';
+import { postEndMention } from './end-mention.ts';
 import { cancelRunInDoubt } from './run-cancellation.ts';
 import type { TurnContext } from './turn-context.ts';
 
@@ -37,7 +37,7 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
   const mustPost = !wereResultsPosted || figures.length > 0;
   const hasResults = mustPost && (await postResultsOfTurn(context, figures));
   if (!wereResultsPosted) {
-    await tellAskerOfEnd(context, context.turn.outcome, hasResults);
+    await postEndMention(context, context.turn.outcome, { hasResults });
     context.row.recordSoon({ results_posted_at: new Date() });
   }
   await reply.finalize();
@@ -84,7 +84,7 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   if (fate === 'withdrawn') await context.withRetry(() => reply.remove());
   // Who sent only files or a mention has asked nothing; whoever deleted the message expects no answer.
   if (unsendableMessage === undefined && end.sentence !== null)
-    await tellAskerOfEnd(context, end.outcome, false).catch(valueIf(undefined, isPostGivenUp));
+    await postEndMention(context, end.outcome, { hasResults: false }).catch(valueIf(undefined, isPostGivenUp));
   await closeTurn(context, fate === 'withdrawn' ? fate : end.outcome);
 }
 

@@ -125,28 +125,28 @@ export class TurnRunner {
   }
 }
 
-/** Has a thread read back from its oldest reply whose event overtook the first mention. Meanwhile, what waits is held. */
-async function requestOrphanReplies({ deps }: ThreadWork, thread: ThreadWithWork): Promise<void> {
-  const { orphanReplies, backfills } = deps.store;
-  const [oldest] = thread.has_orphan_replies ? await orphanReplies.after(thread, thread.adopted_ts) : [];
-  if (oldest !== undefined) await backfills.addOrphanReplies(thread, oldest);
-}
-
 /** Begins the thread's next turn, with the first message that no quota refuses; undefined if none may go. */
 async function beginNextTurn(work: ThreadWork, thread: ThreadWithWork) {
   await requestOrphanReplies(work, thread);
   for (;;) {
     const message = await nextAllowedMessage(work, thread);
     if (message === undefined) return undefined;
-    const first = askedBy(message.user_id, () => prepareFirstReply(work, message));
+    const firstReply = askedBy(message.user_id, () => prepareFirstReply(work, message));
     let turn: Turn | undefined;
     try {
       turn = await beginTurnSurely(work, message);
     } finally {
-      if (turn === undefined) void releaseUnused(first.permit);
+      if (turn === undefined) void releaseUnused(firstReply.permit);
     }
-    if (turn !== undefined) return { turn, message, first };
+    if (turn !== undefined) return { turn, message, firstReply };
   }
+}
+
+/** Has a thread read back from its oldest reply whose event overtook the first mention. Meanwhile, what waits is held. */
+async function requestOrphanReplies({ deps }: ThreadWork, thread: ThreadWithWork): Promise<void> {
+  const { orphanReplies, backfills } = deps.store;
+  const [oldest] = thread.has_orphan_replies ? await orphanReplies.after(thread, thread.adopted_ts) : [];
+  if (oldest !== undefined) await backfills.addOrphanReplies(thread, oldest);
 }
 
 /** Begins a turn; undefined if a quota refuses it. After a StoreError, looks whether it has begun. */
@@ -182,13 +182,11 @@ export function turnJobs(runner: Pick<TurnRunner, 'run'>, drainMs: number): JobK
   };
 }
 
-/** Sets Slack's agent status of a thread: `processing` during `work`, then `active` (idle). Failures are ignored. */
-async function withAgentSession(
-  { deps: { log, store }, workspace: { sessions } }: ThreadWork,
-  thread: ThreadKey,
-  work: () => Promise<void>,
-): Promise<void> {
-  if (sessions === undefined) return work();
+/** Sets Slack's agent status of a thread: `processing` during `run`, then `active` (idle). Failures are ignored. */
+async function withAgentSession(work: ThreadWork, thread: ThreadKey, run: () => Promise<void>) {
+  const { log, store } = work.deps;
+  const { sessions } = work.workspace;
+  if (sessions === undefined) return run();
   const { channel, thread_ts: threadTs } = thread;
   const show = (status: 'processing' | 'active', isDue?: () => Promise<boolean>) => {
     const shown = sessions.setStatus({ channel, threadTs }, status, isDue);
@@ -198,7 +196,7 @@ async function withAgentSession(
   void show('processing');
   using _refresh = setInterval(() => void show('processing'), SESSION_REFRESH_MS);
   // A turn that throws stays `processing`: it goes on later, or in another process.
-  await work();
+  await run();
   // `active` is not sent once the thread's next turn has begun in any process. If the store is closed, none begins here.
   const open = () => store.turns.open(thread).catch(valueIf(undefined, (e) => e instanceof StoreError));
   const told = show('active', async () => (await open()) === undefined);

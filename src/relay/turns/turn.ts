@@ -40,14 +40,14 @@ export async function runTurn(context: TurnContext, isPoisoned: boolean): Promis
     const isRefused = error instanceof PayloadRefusedError || (isPoisoned && isPermanentRefusal(error));
     if (!isRefused && !isThreadUnreachable(error)) throw error;
     if (error instanceof ChannelGoneError && (await hasMoved(context))) throw new Interruption('hand_over');
-    await endAndTellAsker(context, error);
+    await endOutsideThread(context, error);
   } finally {
     await context.reply.suspend();
   }
 }
 
 /** Ends a turn that cannot end in its thread, and its run. Its asker is told in a direct message. */
-async function endAndTellAsker(context: TurnContext, error: unknown): Promise<void> {
+async function endOutsideThread(context: TurnContext, error: unknown): Promise<void> {
   const { deps, reply, turn } = context;
   deps.log.warn({ err: error, turn: turn.id }, 'a turn cannot end in its thread');
   await stopRunAndTellAsker(context);
@@ -113,7 +113,7 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | 'an
   return sendMessage(context, sender, known);
 }
 
-/** Has the reply show steps and sources as its channel's settings say, and check sources as the app's do; returns the former. */
+/** Has the reply show what its channel's settings say, and whether the app checks sources. Returns those settings. */
 async function applyChannelSettings({ deps, state, turn, begun }: TurnContext) {
   const { workspace, channel } = turn;
   const settings = begun?.message.settings ?? (await deps.store.settings.inForce(workspace, channel));
@@ -142,7 +142,7 @@ async function readOwnMessage(context: TurnContext): Promise<{ message: WholeMes
   return { message: seemsEmpty ? await withRest(context, arrived) : arrived, isAlone };
 }
 
-/** Looks for the reply of its own that a passed-on message may get; {} for any other, whose reply `followReply` finds. */
+/** Looks for a passed-on message's own reply, unless the run answered it. {} for any other: `followReply` finds its reply. */
 async function findOwnReply(context: TurnContext): Promise<{ replyId?: string } | 'answered_by_run'> {
   const { deps, turn, stopSignal } = context;
   if (!seeksOwnReply(turn)) return {};

@@ -152,13 +152,13 @@ async function finalOutcome(
   const hasTaskFailed = taskState === 'failed';
   // By now the reply may tell why its task failed.
   const reply = hasTaskFailed ? await context.withRetry(() => reader.read()) : settledReply;
-  const isCancelled = taskState === 'cancelled' || outcomeOfReply(reply) === 'cancelled';
+  const replyOutcome = outcomeOfReply(reply);
+  const isCancelled = taskState === 'cancelled' || replyOutcome === 'cancelled';
   const stoppedBy = isCancelled ? await stopRequesterName(context.deps, context.turn) : '';
   // A task that no person stopped leaves a complete reply completed.
-  const wasStoppedAfterReply = taskState === 'cancelled' && stoppedBy !== '';
-  const replyOutcome = outcomeOfReply(reply, wasStoppedAfterReply);
-  // A failed task fails only an answer that seemed complete.
-  const outcome = hasTaskFailed && replyOutcome === 'completed' ? 'failed' : replyOutcome;
+  const wasStopped = taskState === 'cancelled' && stoppedBy !== '';
+  const taskOutcome: typeof replyOutcome = hasTaskFailed ? 'failed' : wasStopped ? 'cancelled' : 'completed';
+  const outcome = replyOutcome === 'completed' ? taskOutcome : replyOutcome;
   return { reply, outcome, stoppedBy, taskState, hasWorkedOn };
 }
 

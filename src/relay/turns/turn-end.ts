@@ -56,19 +56,21 @@ export async function endSettledTurn(context: TurnContext, isTaskWorking: boolea
 export async function endEarly(context: TurnContext, error: unknown): Promise<void> {
   const { deps, turn, reply, state } = context;
   const { task_id } = await context.thread();
-  const end = outcomeOfError(error, { task: task_id !== null, message: isAtService(turn) });
-  if (end.outcome === 'cancelled') end.sentence = strings.stopped(await stopRequesterName(deps, turn));
-  if (end.outcome === 'refused' || end.outcome === 'abandoned')
+  const atService = { task: task_id !== null, message: isAtService(turn) };
+  const { outcome, offer, ...end } = outcomeOfError(error, atService);
+  const stopSentence = async () => strings.stopped(await stopRequesterName(deps, turn));
+  const sentence = outcome === 'cancelled' ? await stopSentence() : end.sentence;
+  if (outcome === 'refused' || outcome === 'abandoned')
     deps.log.error({ err: error, turn: turn.id }, 'an error ended the turn');
   await cancelRunInDoubt(context, (step) => context.withRetry(step));
   // A message of which nothing is sent is closed below, once the thread says why, unless it was edited meanwhile.
   const unsendableMessage = error instanceof TurnEnded ? error.more.unsendableMessage : undefined;
   // Any other is closed before the thread offers **Try again**: a process that takes over must not send it, too.
   if (unsendableMessage === undefined) await closeMessage(deps, turn);
-  if (end.sentence === null) {
+  if (sentence === null) {
     await context.withRetry(() => reply.remove());
   } else {
-    state.endEarly(end.outcome, end.sentence, end.offer);
+    state.endEarly(outcome, sentence, offer);
     await context.openReply();
     await reply.showFinalText();
     await reply.finalize();
@@ -83,9 +85,9 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   // Whoever deleted the message expects no reply.
   if (fate === 'withdrawn') await context.withRetry(() => reply.remove());
   // Who sent only files or a mention has asked nothing; whoever deleted the message expects no answer.
-  if (unsendableMessage === undefined && end.sentence !== null)
-    await postEndMention(context, end.outcome, { hasResults: false }).catch(valueIf(undefined, isPostGivenUp));
-  await closeTurn(context, fate === 'withdrawn' ? fate : end.outcome);
+  if (unsendableMessage === undefined && sentence !== null)
+    await postEndMention(context, outcome, { hasResults: false }).catch(valueIf(undefined, isPostGivenUp));
+  await closeTurn(context, fate === 'withdrawn' ? fate : outcome);
 }
 
 /** Finishes a turn that has nothing left to show, and adds the jobs that come `later`. */
@@ -173,7 +175,7 @@ export function countTools({ blocks }: Pick<ReadReply, 'blocks'>): Record<string
 /** What the service has of a turn: its thread's task, and its message. */
 type StateAtService = { task: boolean; message: boolean };
 
-/** How a permanent error ends a turn, and the `sentence` that says so; null: no reply, unless people stopped the turn. */
+/** How a permanent error ends a turn, and the `sentence` that says so: null if nothing does, or who stopped the turn does. */
 export function outcomeOfError(
   error: unknown,
   atService: StateAtService,
@@ -202,14 +204,11 @@ function failureSentence(error: AgentError, atService: StateAtService): string {
   return serviceMessage === undefined ? strings.serviceFailed : strings.messageRejected(serviceMessage);
 }
 
-/** A settled reply's outcome; `wasStoppedAfterReply`: a person stopped its task at work in the background. */
+/** A settled reply's outcome, whatever its task does in the background. */
 export function outcomeOfReply(
-  message: Pick<ReadReply, 'status' | 'stopReason' | 'error'>,
-  wasStoppedAfterReply = false,
+  reply: Pick<ReadReply, 'status' | 'stopReason' | 'error'>,
 ): 'completed' | 'cancelled' | 'failed' | 'length' {
-  if (message.status === 'cancelled' || message.stopReason === 'cancelled') return 'cancelled';
-  if (message.status === 'failed' || message.stopReason === 'error' || message.error !== null)
-    return 'failed';
-  if (message.stopReason === 'length') return 'length';
-  return wasStoppedAfterReply ? 'cancelled' : 'completed';
+  if (reply.status === 'cancelled' || reply.stopReason === 'cancelled') return 'cancelled';
+  if (reply.status === 'failed' || reply.stopReason === 'error' || reply.error !== null) return 'failed';
+  return reply.stopReason === 'length' ? 'length' : 'completed';
 }

@@ -38,11 +38,11 @@ export class PassingOn {
   readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
   readonly #options: PassingOnOptions;
-  /** The pauses in which no further message is passed on. */
-  readonly #exhaustedPauses = new Set<string>();
+  /** The names of the pauses in which no further message is passed on. */
+  readonly #usedUpPauses = new Set<string>();
   #passing: Promise<void> | undefined;
   /** A message to pass on is being looked for: a message that comes now is found by this look or the next one. */
-  #isSeeking = false;
+  #isLooking = false;
   /** Aborted once the run was stopped or has ended: an unsent message then waits again. */
   readonly #end = new AbortController();
   hasPassedOn = false;
@@ -55,25 +55,25 @@ export class PassingOn {
     options.stopSignal.addEventListener('abort', this.#cancel);
   }
 
-  /** Looks for a message to pass on, in a `pause` or because people ask. Returns whether a look is under way. */
-  startNext(pause?: string): boolean {
-    if (this.#end.signal.aborted || (pause !== undefined && this.#exhaustedPauses.has(pause))) return false;
-    if (this.#passing !== undefined) return this.#isSeeking;
-    this.#passing = this.#passOnInPause(pause).finally(() => {
+  /** Looks for a message to pass on, in the pause of this name or because people ask. Returns whether it looks then. */
+  look(pause?: string): boolean {
+    if (this.#end.signal.aborted || (pause !== undefined && this.#usedUpPauses.has(pause))) return false;
+    if (this.#passing !== undefined) return this.#isLooking;
+    this.#passing = this.#passOnOne(pause).finally(() => {
       this.#passing = undefined;
     });
     return true;
   }
 
   /** Passes a message on, and no other in this pause. If that fails, logs it: the message's turn comes next. */
-  async #passOnInPause(pause: string | undefined): Promise<void> {
+  async #passOnOne(pause: string | undefined): Promise<void> {
     const { lease, deps } = this.#work;
     try {
-      if ((await this.#passOnNext()) === 'used_up') this.#exhaust(pause);
+      if ((await this.#passOnNext()) === 'used_up') this.#useUp(pause);
     } catch (error) {
       // The process that has the thread next goes on with the message.
       if (isInterruption(error, 'hand_over') || lease.signal.aborted) return;
-      this.#exhaust(pause);
+      this.#useUp(pause);
       const failure = 'passing a message on to the silent run failed; it gets its own turn next';
       deps.log.warn({ err: error, turn: this.#turn.id }, failure);
       // Their notes say that the messages wait again: people may ask once more.
@@ -91,9 +91,9 @@ export class PassingOn {
 
   /** Passes the next message on. `used_up`: the pause takes no other. `open`: none was found, or it ended unsent. */
   async #passOnNext(): Promise<'used_up' | 'open'> {
-    this.#isSeeking = true;
+    this.#isLooking = true;
     const turn = await this.#resumeOrBeginTurn().finally(() => {
-      this.#isSeeking = false;
+      this.#isLooking = false;
     });
     if (turn === undefined) return 'open';
     const sending = this.#sendingTurn(turn);
@@ -150,8 +150,9 @@ export class PassingOn {
       return;
     }
     const lines = fileNoteLines(turn.file_notes ?? [], deps.settings);
-    if (fate === 'closed') notifyWriter(deps, messageAsRead, [sentence ?? '', ...lines].join('\n'));
-    await row.write((rest) => deps.store.turns.finish(turn, fate === 'closed' ? outcome : fate, rest));
+    // Whoever has withdrawn the message expects no answer.
+    if (fate !== 'withdrawn') notifyWriter(deps, messageAsRead, [sentence ?? '', ...lines].join('\n'));
+    await row.write((rest) => deps.store.turns.finish(turn, fate === 'withdrawn' ? fate : outcome, rest));
   }
 
   /** Lets an unsent message wait again. If it was not deleted, the run's reply says so, and urgent messages wait, too. */
@@ -163,7 +164,7 @@ export class PassingOn {
     await this.#endUrgency();
   }
 
-  /** Puts a mark on each message that people wrote and the run got: its reply goes on above them. */
+  /** Marks each message that the run got, if people wrote it: the run's reply goes on above it. */
   #markTaken(turn: Turn): void {
     const { deps, workspace } = this.#work;
     const { channel } = turn;
@@ -175,8 +176,8 @@ export class PassingOn {
   }
 
   /** Passes on nothing more in this pause. Without a pause people ask, which they may do any number of times. */
-  #exhaust(pause: string | undefined): void {
-    if (pause !== undefined) this.#exhaustedPauses.add(pause);
+  #useUp(pause: string | undefined): void {
+    if (pause !== undefined) this.#usedUpPauses.add(pause);
   }
 
   /** Lets messages that were to be sent now wait like others. */

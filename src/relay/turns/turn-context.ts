@@ -195,10 +195,10 @@ export class TurnContext implements ThreadWork {
     return this.#passingOn;
   }
 
-  /** Looks for a message to pass on: at once, or only if the run pauses. Returns whether a look is under way then. */
+  /** Looks for a message to pass on: at once, or only if the run pauses. Returns whether it looks then. */
   passOn(when: PassOnTime): boolean {
-    if (when === 'at_once') return this.#passingOn?.startNext() === true;
+    if (when === 'at_once') return this.#passingOn?.look() === true;
     const pause = this.state.silence.pauseAfter(this.deps.settings.passOnMs);
-    return pause !== undefined && this.#passingOn?.startNext(pause) === true;
+    return pause !== undefined && this.#passingOn?.look(pause) === true;
   }
 }

@@ -136,9 +136,11 @@ export class StopTriggers {
     for (;;) {
       const turn = await this.#findOrBeginTurn(thread, stop);
       if (turn === 'refused') return turn;
-      if (turn === undefined) await this.#deps.store.personWaits.endPlans(thread);
-      if (turn === undefined && overTurnId === undefined) return 'nothing';
-      if (turn === undefined || turn.id === overTurnId) return 'over';
+      if (turn === undefined) {
+        await this.#deps.store.personWaits.endPlans(thread);
+        return overTurnId === undefined ? 'nothing' : 'over';
+      }
+      if (turn.id === overTurnId) return 'over';
       const request = { workspace, channel, turnId: turn.id, turn, ...stop };
       const requested = await this.#stopControl.requestStop(request);
       const outcome = requested === 'over' ? await pauseBehindEnd(this.#deps, request) : requested;

@@ -195,12 +195,14 @@ async function cancelAtService(
   };
   if (replyId === null) return cancelIfLast();
   const reply = await agent.getMessage(taskId, replyId, { signal });
-  // The task of a settled reply may work on in the background.
-  const isTaskAtWork = async () => !isTaskSettled((await agent.getTask(taskId, { signal })).status);
-  if (isReplySettled(reply)) return (await isTaskAtWork()) ? cancelIfLast() : undefined;
-  if (force) await cancelTask();
+  if (isReplySettled(reply)) {
+    // Its task may work on in the background.
+    const { status } = await agent.getTask(taskId, { signal });
+    return isTaskSettled(status) ? undefined : cancelIfLast();
+  }
+  if (force) return cancelTask();
   // A reply that is being cancelled has got the stop already, in a call whose answer was lost.
-  else if (reply.status !== 'cancelling') await agent.cancelMessage(taskId, replyId, { signal });
+  if (reply.status !== 'cancelling') await agent.cancelMessage(taskId, replyId, { signal });
 }
 
 /** Whether this is the last message that a task got: none of a person's follows it. */

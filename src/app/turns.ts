@@ -6,8 +6,8 @@ import { tellIfClosed } from '../relay/access/refusals.ts';
 import { messageButtons } from '../relay/controls/continue-and-retry.ts';
 import { pausedMessageButtons, updatePauseAfter } from '../relay/controls/paused-messages.ts';
 import {
-  correct,
   passOnOrOfferSendNow,
+  sendEdit,
   sendInstead,
   sendNow,
 } from '../relay/controls/send-now-and-corrections.ts';
@@ -92,7 +92,7 @@ export function createControls({ deps, runner, jobs }: Turns, { ackStore }: Stor
       ...messageButtons(controlDeps),
       ...pausedButtons,
       ...unsentReplyButtons(controlDeps),
-      correct: (press: MessagePress) => correct(controlDeps, press),
+      correct: (press: MessagePress) => sendEdit(controlDeps, press),
       send_now: (press: MessagePress) => sendNow(controlDeps, passOn, press),
       send_instead: (press: MessagePress) =>
         sendInstead(controlDeps, { stopControl, sendPaused: pausedButtons.send_paused }, press),

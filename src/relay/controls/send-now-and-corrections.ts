@@ -89,7 +89,7 @@ export async function sendNow(
 }
 
 /** Sends the new text of a message that was edited after it was sent; each edit once. */
-export async function correct(deps: RelayDeps, press: MessagePress): Promise<ControlOutcome | PressAnswer> {
+export async function sendEdit(deps: RelayDeps, press: MessagePress): Promise<ControlOutcome | PressAnswer> {
   const { store } = deps;
   const { workspace, channel, messageTs } = press;
   const key = { workspace, channel, ts: messageTs };

@@ -20,7 +20,7 @@ export function messageButtons(
 ): ButtonHandlers<'continue' | 'retry' | 'go_ahead' | 'stop_here' | 'replace_sources'> {
   /** Makes a message with this text or, if people have written since the turn's message, says that it is too late. */
   const unlessWrittenSince = (text: string) => async (turn: Turn, store: Store) =>
-    (await store.messages.hasLater(turn)) ? { late: strings.answeredInThread } : { content: { text } };
+    (await store.messages.hasLater(turn)) ? { whyLate: strings.answeredInThread } : { content: { text } };
   const planAnswer = (control: keyof typeof strings.planAnswers) => (press: TurnPress) => {
     const recordAnswer = async ({ workspace, channel, thread_ts, id: turn_id }: Turn, store: Store) => {
       const event = { workspace, channel, thread_ts, turn_id, user_id: press.person };
@@ -35,7 +35,7 @@ export function messageButtons(
     retry: (press) =>
       claimAndSend(deps, press, 'retry', async (turn, store) => {
         const messages = await store.messages.ofTurn(turn);
-        if (await wasAnyDeleted(store, messages)) return { late: strings.questionDeleted };
+        if (await wasAnyDeleted(store, messages)) return { whyLate: strings.questionDeleted };
         const [message] = messages; // The turn's own is the first.
         if (message?.content == null) return 'unknown';
         return { content: message.content, said_ts: message.said_ts, resends_turn_id: turn.id };
@@ -62,14 +62,14 @@ async function wasAnyDeleted(store: Store, messages: readonly Message[]): Promis
 
 /**
  * Sends the message that `messageFor` makes, and claims the button, which works once. `messageFor` returns
- * `unknown` if what it needs is not kept, or says why it is too `late`. The message with the button then says
- * who used it, or why it is late. `over` if the button was used before, or it is too late.
+ * `unknown` if what it needs is not kept, or says why it is too late. The message with the button then says
+ * who used it, or why it is too late. `over` if the button was used before, or it is too late.
  */
 async function claimAndSend(
   deps: RelayDeps,
   press: TurnPress,
   control: string,
-  messageFor: (turn: Turn, store: Store) => Promise<ButtonMessage | { late: string } | 'unknown'>,
+  messageFor: (turn: Turn, store: Store) => Promise<ButtonMessage | { whyLate: string } | 'unknown'>,
   recordAudit?: (turn: Turn, store: Store) => Promise<void>,
 ): Promise<ControlOutcome | PressAnswer> {
   const claim = control === 'replace_sources' ? 'sources_message_ts' : 'button_message_ts';
@@ -81,27 +81,27 @@ async function claimAndSend(
     const turn = await store.turns.get(press.workspace, press.turnId);
     if (turn === undefined || turn[claim] !== null) return 'over';
     const message = await messageFor(turn, store);
-    if (message === 'unknown' || 'late' in message) return message;
+    if (message === 'unknown' || 'whyLate' in message) return message;
     if (!(await store.turns.claimButton(turn, claim, press.ts))) return 'over';
     await recordAudit?.(turn, store);
     await addPressedMessage(deps, store, turn, press, message);
     return 'done';
   });
   if (outcome === 'unknown') return outcome;
-  const late = typeof outcome === 'string' ? undefined : outcome.late;
-  // Until the turn is finished, its reply may change after the press: then it is read again.
-  const shown = isOver(known) ? press.message : undefined;
+  const whyLate = typeof outcome === 'string' ? undefined : outcome.whyLate;
   // Also if somebody else was first: their process may have ended before it showed that.
   if (press.messageTs !== undefined) {
-    const showing = showButtonUse(deps, known, { ts: press.messageTs, claim }, shown, late);
+    // Until the turn is finished, its reply may change after the press: then it is read again.
+    const shown = isOver(known) ? press.message : undefined;
+    const showing = showButtonUse(deps, known, { ts: press.messageTs, claim, shown, whyLate });
     inBackground(showing, deps.log, 'could not take away a used button');
   }
   if (outcome === 'done') {
     updatePausedNoticeSoon(deps, { ...known, ts: press.ts });
     return outcome;
   }
-  const whyLate = late ?? (await buttonUse(deps, known, claim)) ?? strings.answeredInThread;
-  return { outcome: 'over', told: strings.pressedTooLate(whyLate) };
+  const why = whyLate ?? (await buttonUse(deps, known, claim)) ?? strings.answeredInThread;
+  return { outcome: 'over', told: strings.pressedTooLate(why) };
 }
 
 /** Adds a message of the person who pressed to the turn's thread; its `ts` is that of the press. */

@@ -9,7 +9,7 @@ import { actorName } from '../reading/display-names.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { compareTs } from '../runtime/incoming-message.ts';
 
-/** How often (ms), and how many times at most, a use looks whether the message that the button made still waits. */
+/** How often (ms), and how many times at most, it is checked whether the message that a button made still waits. */
 const LOOK_INTERVAL_MS = 500;
 const MAX_LOOKS = 20;
 
@@ -19,18 +19,25 @@ export const shownMessageSchema = z.looseObject({
   blocks: z.array(z.looseObject({ type: z.string(), elements: z.array(z.looseObject({})).optional() })),
 });
 
+/** Our message with buttons that work once. */
+interface UsedMessage {
+  ts: string;
+  claim: ButtonClaim;
+  /** What it shows, if that need not be read from Slack. */
+  shown?: ShownMessage | undefined;
+  /** Says why it is too late, if nobody has used a button. */
+  whyLate?: string | undefined;
+}
+
 /**
- * Takes the buttons that work once from our message `ts`, which then says who used one. If nobody has, it says why it
- * is too `late`, or stays as it is without that. First waits, for 10 s at most, until the message that the button made is
- * surely not refused. `message`: what ours shows, if it need not be read from Slack. Leaves a reply alone that still grows,
- * because its turn shows the use. Throws a SlackError.
+ * Takes the buttons from a message, which then says who used one or why it is too late. First waits, for 10 s at most, until
+ * the message that the button made is surely not refused. Leaves a reply alone that still grows, because its turn shows the
+ * use. Throws a SlackError.
  */
 export async function showButtonUse(
   deps: RelayDeps,
   turn: Turn,
-  { ts, claim }: { ts: string; claim: ButtonClaim },
-  message?: ShownMessage,
-  late?: string,
+  { ts, claim, shown, whyLate }: UsedMessage,
 ): Promise<void> {
   // While the button's message waits, it may be refused over its writer's quota, which gives the button back.
   const mayBeRefused = async () => (await pressedMessageOf(deps, turn, claim))?.message?.state === 'waiting';
@@ -40,11 +47,11 @@ export async function showButtonUse(
   if (latest === undefined || !hasSettled(latest)) return;
   const { channel, thread_ts: threadTs } = turn;
   const readShown = async () => deps.workspace(turn.workspace)?.readBack.message({ channel, threadTs, ts });
-  const shown = message ?? shownMessageSchema.safeParse(await readShown()).data;
-  if (shown === undefined) return;
+  const message = shown ?? shownMessageSchema.safeParse(await readShown()).data;
+  if (message === undefined) return;
   const render = async () => {
-    const use = (await buttonUse(deps, turn, claim)) ?? late;
-    return use === undefined ? undefined : withButtonUsed(shown, use);
+    const use = (await buttonUse(deps, turn, claim)) ?? whyLate;
+    return use === undefined ? undefined : withButtonUsed(message, use);
   };
   await deps.workspace(turn.workspace)?.posting.editComplete({ channel, ts, render });
 }

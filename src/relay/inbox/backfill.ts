@@ -7,7 +7,7 @@ import { CHANNEL_LEVEL, JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import type { Gap } from '../../store/slack/backfills.ts';
 import { accessPolicyFor } from '../access/access-policy.ts';
-import { readMentions } from '../reading/listening.ts';
+import { mentionedIds } from '../reading/listening.ts';
 import { asPersons, parseMessage, toIncomingMessage } from '../reading/message-parser.ts';
 import type { ChannelActor } from '../runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
@@ -318,7 +318,7 @@ function incomingMessages(
   const isChannel = work.job.thread_ts === CHANNEL_LEVEL;
   const found = messages.flatMap((read) => {
     const message = isEarlierTs(read.ts, since_ts) ? undefined : asIncoming(work, read);
-    if (onlyMentions && !readMentions(parseMessage(read), work.workspace.bot.userId).mentionsBot) return [];
+    if (onlyMentions && !mentionedIds(parseMessage(read)).includes(work.workspace.bot.userId)) return [];
     const hasReplies = (isChannel || isSingle) && (read.reply_count ?? 0) > 0;
     return message === undefined ? [] : [{ message, hasReplies }];
   });

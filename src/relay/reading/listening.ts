@@ -19,16 +19,15 @@ export function addresseeOf(
   parsed: ParsedMessage,
   botUserId: string,
 ): Addressee {
-  const { mentionsBot, startsWithOtherPerson } = readMentions(parsed, botUserId);
-  if (mentionsBot || isMention === true) return 'bot';
+  if (isMention === true || mentionedIds(parsed).includes(botUserId)) return 'bot';
   // Two bots that answer each other would never stop.
   if (isBotId(person)) return 'others';
   if (isDirectChannel(channel)) return 'bot';
-  if (startsWithOtherPerson) return 'others';
+  if (startsWithMention(parsed)) return 'others';
   return thread_ts === ts ? 'channel' : 'thread';
 }
 
-/** Those whom a message mentions, in their order. Mentions in code, tables, previews and forwarded messages do not count. */
+/** The people whom a message mentions, in their order. Mentions in code, tables, previews and forwarded messages do not count. */
 export function mentionedIds(message: ParsedMessage): string[] {
   // An app's summary may hold its only mention. A person's text repeats the rich text, but for its code.
   const summary = hasRichText(message.blocks) ? [] : inlinesOf(parseMrkdwn(message.text));
@@ -42,21 +41,14 @@ function ownInlinesOf(message: ParsedMessage): ParsedInline[] {
   return inlinesOf(blocks.filter(({ kind }) => kind !== 'table'));
 }
 
-/**
- * Whether a message mentions the bot outside code, whether it starts with a mention of somebody else and does not mention the
- * bot, and whether its text is only mentions of the bot: it may have files and tables.
- */
-export function readMentions(message: ParsedMessage, botUserId: string) {
-  const inlines = ownInlinesOf(message);
-  const mentionsBot = mentionedIds(message).includes(botUserId);
-  const first = inlines.find((piece) => !isBlank(piece));
-  return {
-    mentionsBot,
-    startsWithOtherPerson: isMention(first) && !mentionsBot,
-    get isEmptyAfterMention() {
-      return blocksOf(message).every((block) => isBlockEmpty(block, botUserId));
-    },
-  };
+function startsWithMention(message: ParsedMessage): boolean {
+  const first = ownInlinesOf(message).find((piece) => !isBlank(piece));
+  return (first?.kind === 'person' || first?.kind === 'usergroup') && !first.style.code;
+}
+
+/** Whether the words of a message are only mentions of the bot: it may have files and tables. */
+export function isEmptyAfterMention(message: ParsedMessage, botUserId: string): boolean {
+  return blocksOf(message).every((block) => isBlockEmpty(block, botUserId));
 }
 
 /** The content without mentions of the bot at its beginning, and without the comma or colon after them. */
@@ -88,10 +80,6 @@ function isBlockEmpty(block: ParsedBlock, botUserId: string): boolean {
 
 function isBlank(piece: ParsedInline): boolean {
   return piece.kind === 'text' && piece.text.trim() === '';
-}
-
-function isMention(piece: ParsedInline | undefined): boolean {
-  return (piece?.kind === 'person' || piece?.kind === 'usergroup') && !piece.style.code;
 }
 
 function isMentionOf(piece: ParsedInline | undefined, id: string): boolean {

@@ -9,7 +9,7 @@ import type { Store } from '../../store/store.ts';
 import { isAtService } from '../../store/threads/turn-phase.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { type DisplayNames, lookUpNames, NO_NAMES, toldApart } from '../reading/display-names.ts';
-import { addresseeOf, readMentions } from '../reading/listening.ts';
+import { addresseeOf, isEmptyAfterMention, mentionedIds } from '../reading/listening.ts';
 import { blocksOf, fileNamesOf, type ParsedMessage, parseMessage } from '../reading/message-parser.ts';
 import { blockquote, inlinesToMarkdown, readableText } from '../reading/message-to-markdown.ts';
 import { parseCell, parseTable } from '../reading/pasted-tables.ts';
@@ -51,8 +51,8 @@ export async function readEarlierMessages(
   if (oldest === undefined) return { messages: [], missing: undefined, unsentTs, isBeginning };
   const isOfBeginning = (read: ThreadMessage) => {
     const parsed = parseMessage(read);
-    const { mentionsBot, isEmptyAfterMention } = readMentions(parsed, botUserId);
-    const isBareMention = mentionsBot && isEmptyAfterMention && parsed.files.length === 0;
+    const mentionsBot = mentionedIds(parsed).includes(botUserId);
+    const isBareMention = mentionsBot && parsed.files.length === 0 && isEmptyAfterMention(parsed, botUserId);
     const isNew = knownTs?.includes(read.ts) !== true && read.subtype !== 'tombstone';
     return isNew && read.user !== botUserId && !isBareMention;
   };

@@ -6,7 +6,7 @@ import type { FileNote, MessageContent, Turn } from '../../store/schema.ts';
 import type { WholeMessage } from '../../store/threads/messages.ts';
 import { isFrozen } from '../../store/threads/turn-phase.ts';
 import { NO_NAMES } from '../reading/display-names.ts';
-import { readMentions } from '../reading/listening.ts';
+import { isEmptyAfterMention } from '../reading/listening.ts';
 import { blocksOf, filesOf, parseMessage } from '../reading/message-parser.ts';
 import { readableText } from '../reading/message-to-markdown.ts';
 import { tablesAmong } from '../reading/pasted-tables.ts';
@@ -46,7 +46,7 @@ export function isEmptyMessage(content: MessageContent, botUserId: string): bool
   if ((content.files ?? []).length > 0 || content.about !== undefined) return false;
   const message = parseMessage(content);
   if (tablesAmong(blocksOf(message)).length > 0) return false;
-  if (readMentions(message, botUserId).isEmptyAfterMention) return true;
+  if (isEmptyAfterMention(message, botUserId)) return true;
   return parseFlags(readableText(message, NO_NAMES, botUserId), ALL_FLAGS).text === '';
 }
 
@@ -94,5 +94,5 @@ function isFilesOnly(content: MessageContent | null, botUserId: string): boolean
   if (content === null || content.about !== undefined || content.choices !== undefined) return false;
   const message = parseMessage(content);
   const hasFiles = filesOf(content).length > 0 || tablesAmong(blocksOf(message)).length > 0;
-  return hasFiles && readMentions(message, botUserId).isEmptyAfterMention;
+  return hasFiles && isEmptyAfterMention(message, botUserId);
 }

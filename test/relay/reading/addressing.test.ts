@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { lookUpNames } from '../../../src/relay/reading/display-names.ts';
-import { addresseeOf, readMentions } from '../../../src/relay/reading/listening.ts';
+import { addresseeOf, isEmptyAfterMention, mentionedIds } from '../../../src/relay/reading/listening.ts';
 import { authoredBlocksOf, parseMessage } from '../../../src/relay/reading/message-parser.ts';
 import type { Channel } from '../../../src/slack/directory.ts';
 import { bot, list, richText, section, styled, user } from '../../support/message-builders.ts';
@@ -28,13 +28,15 @@ test.each([
   expect(addresseeOf(place, parseMessage({ text }), 'UBOT')).toBe(addressee);
 });
 
-const seen = (raw: object) => readMentions(parseMessage(raw), bot);
+const mentionsBot = (raw: object) => mentionedIds(parseMessage(raw)).includes(bot);
+const isEmpty = (raw: object) => isEmptyAfterMention(parseMessage(raw), bot);
+const isForOthers = (raw: object) => addresseeOf(reply, parseMessage(raw), bot) === 'others';
 
 describe('the mentions of a message', () => {
   test('include the bot when the text mentions it, with or without a label', () => {
-    expect(seen({ text: `<@${bot}> hi` }).mentionsBot).toBe(true);
-    expect(seen({ text: `hi <@${bot}|taskthread>!` }).mentionsBot).toBe(true);
-    expect(seen({ text: 'hi <@U0ADA>' }).mentionsBot).toBe(false);
+    expect(mentionsBot({ text: `<@${bot}> hi` })).toBe(true);
+    expect(mentionsBot({ text: `hi <@${bot}|taskthread>!` })).toBe(true);
+    expect(mentionsBot({ text: 'hi <@U0ADA>' })).toBe(false);
   });
 
   test('include the bot when a list or a quotation in the blocks mentions it', () => {
@@ -44,43 +46,43 @@ describe('the mentions of a message', () => {
       elements: [section('ask ', user(bot))],
       border: 1,
     };
-    expect(seen(richText(inList)).mentionsBot).toBe(true);
-    expect(seen(richText({ type: 'rich_text_quote', elements: [user(bot)] })).mentionsBot).toBe(true);
+    expect(mentionsBot(richText(inList))).toBe(true);
+    expect(mentionsBot(richText({ type: 'rich_text_quote', elements: [user(bot)] }))).toBe(true);
   });
 
   test('do not include the bot when its mention is code', () => {
-    expect(seen({ text: `type \`<@${bot}>\`` }).mentionsBot).toBe(false);
-    expect(seen({ text: `\`\`\`<@${bot}> hi\`\`\`` }).mentionsBot).toBe(false);
-    expect(seen({ text: `&lt;@${bot}&gt;` }).mentionsBot).toBe(false);
+    expect(mentionsBot({ text: `type \`<@${bot}>\`` })).toBe(false);
+    expect(mentionsBot({ text: `\`\`\`<@${bot}> hi\`\`\`` })).toBe(false);
+    expect(mentionsBot({ text: `&lt;@${bot}&gt;` })).toBe(false);
     const code = { type: 'rich_text_preformatted', elements: [user(bot)] };
-    expect(seen(richText(code, section(styled(`<@${bot}>`, 'code')))).mentionsBot).toBe(false);
+    expect(mentionsBot(richText(code, section(styled(`<@${bot}>`, 'code'))))).toBe(false);
   });
 
   test('do not include the bot when a forwarded message mentions it', () => {
-    expect(seen({ text: 'look', attachments: [{ is_share: true, text: `<@${bot}> hi` }] }).mentionsBot).toBe(
+    expect(mentionsBot({ text: 'look', attachments: [{ is_share: true, text: `<@${bot}> hi` }] })).toBe(
       false,
     );
   });
 
   test('start with somebody else unless the bot is mentioned, too', () => {
-    expect(seen({ text: '<@U0ADA> can you look?' }).startsWithOtherPerson).toBe(true);
-    expect(seen({ text: '<!subteam^S0GENES> can you look?' }).startsWithOtherPerson).toBe(true);
-    expect(seen({ text: `<@U0ADA> <@${bot}> can you look?` }).startsWithOtherPerson).toBe(false);
-    expect(seen({ text: 'what did <@U0ADA> say?' }).startsWithOtherPerson).toBe(false);
-    expect(seen({ text: '' }).startsWithOtherPerson).toBe(false);
+    expect(isForOthers({ text: '<@U0ADA> can you look?' })).toBe(true);
+    expect(isForOthers({ text: '<!subteam^S0GENES> can you look?' })).toBe(true);
+    expect(isForOthers({ text: `<@U0ADA> <@${bot}> can you look?` })).toBe(false);
+    expect(isForOthers({ text: 'what did <@U0ADA> say?' })).toBe(false);
+    expect(isForOthers({ text: '' })).toBe(false);
   });
 
   test('are all there is when only punctuation is left', () => {
-    expect(seen({ text: `<@${bot}>` }).isEmptyAfterMention).toBe(true);
-    expect(seen(richText(section(user(bot), ' , ', user(bot), '!'))).isEmptyAfterMention).toBe(true);
-    expect(seen({ text: `<@${bot}> go` }).isEmptyAfterMention).toBe(false);
-    expect(seen(richText(section(user(bot)), list('bullet', ['a']))).isEmptyAfterMention).toBe(false);
-    expect(seen({ text: `<@${bot}> <@U0ADA>` }).isEmptyAfterMention).toBe(false);
+    expect(isEmpty({ text: `<@${bot}>` })).toBe(true);
+    expect(isEmpty(richText(section(user(bot), ' , ', user(bot), '!')))).toBe(true);
+    expect(isEmpty({ text: `<@${bot}> go` })).toBe(false);
+    expect(isEmpty(richText(section(user(bot)), list('bullet', ['a'])))).toBe(false);
+    expect(isEmpty({ text: `<@${bot}> <@U0ADA>` })).toBe(false);
   });
 
   test('are not all there is when a message is forwarded to the bot', () => {
     const forwarded = { text: `<@${bot}>`, attachments: [{ is_share: true, text: 'the result' }] };
-    expect(seen(forwarded).isEmptyAfterMention).toBe(false);
+    expect(isEmpty(forwarded)).toBe(false);
   });
 });
 

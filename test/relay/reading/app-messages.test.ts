@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readMentions } from '../../../src/relay/reading/listening.ts';
+import { mentionedIds } from '../../../src/relay/reading/listening.ts';
 import { fileNamesOf, parseMessage } from '../../../src/relay/reading/message-parser.ts';
 import { readableText } from '../../../src/relay/reading/message-to-markdown.ts';
 import { renderReply } from '../../../src/render/messages/reply-message.ts';
@@ -297,7 +297,7 @@ describe('an attachment of an app shows', () => {
 
   test('a mention that counts, unless a link is previewed or a message forwarded', () => {
     const mentions = (attachment: object) =>
-      readMentions(parseMessage({ text: 'Alert', attachments: [attachment] }), bot).mentionsBot;
+      mentionedIds(parseMessage({ text: 'Alert', attachments: [attachment] })).includes(bot);
     const text = `<@${bot}> please look`;
     expect(mentions({ text })).toBe(true);
     expect(mentions({ blocks: [{ type: 'section', text: mrkdwn(text) }] })).toBe(true);

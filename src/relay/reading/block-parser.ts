@@ -236,13 +236,13 @@ function decodeCode(code: string): string {
 
 /** `> text` quotes a line, `>>> text` this line and all that follow. The `>` may be encoded. */
 function parseLines(text: string): ParsedBlock[] {
-  const blocks: { kind: 'paragraph' | 'quote'; lines: string[] }[] = [];
+  const blocks: { kind: 'paragraph' | 'quoted_lines'; lines: string[] }[] = [];
   let quotesTheRest = false;
   for (const line of text.split('\n')) {
     const quotePrefix: string | undefined = quotesTheRest
       ? ''
       : /^(?:(?:&gt;|>){3}|(?:&gt;|>)(?!=)) ?/.exec(line)?.[0];
-    const kind = quotePrefix === undefined ? 'paragraph' : 'quote';
+    const kind = quotePrefix === undefined ? 'paragraph' : 'quoted_lines';
     const lineText = line.slice(quotePrefix?.length ?? 0);
     quotesTheRest ||= quotePrefix !== undefined && /^(?:&gt;|>){3}/.test(quotePrefix);
     const last = blocks.at(-1);

@@ -72,7 +72,7 @@ export function withoutLeadingMention(content: readonly ParsedBlock[], botUserId
 function isBlockEmpty(block: ParsedBlock, botUserId: string): boolean {
   if (block.kind === 'table') return true;
   if (block.kind === 'code') return block.text.trim() === '';
-  if (block.kind === 'quoted') return block.blocks.every((inner) => isBlockEmpty(inner, botUserId));
+  if (block.kind === 'quoted_blocks') return block.blocks.every((inner) => isBlockEmpty(inner, botUserId));
   return inlinesOf([block]).every(
     (piece) => isMentionOf(piece, botUserId) || (piece.kind === 'text' && /^[\s,.:;!?]*$/.test(piece.text)),
   );

@@ -54,7 +54,7 @@ function quotedMessage(attachment: MessageAttachment): ParsedBlock {
   if (ts !== undefined) heading.push(textPiece(`, ${timeOfTs(ts)} UTC`));
   const names = files.map((file) => toOneLine(fileName(file)));
   return {
-    kind: 'quoted',
+    kind: 'quoted_blocks',
     blocks: [
       { kind: 'paragraph', content: [...heading, textPiece(':')] },
       ...quotedWords(attachment),
@@ -118,7 +118,7 @@ function preview(attachment: MessageAttachment, address: string): ParsedBlock {
   const isByApp = attachment.is_app_unfurl === true;
   // The picture of a page is an ornament.
   const said = appBlocks(isByApp ? attachment : { ...attachment, image_url: undefined });
-  if (isByApp && said.length > 0) return { kind: 'quoted', blocks: [line(`${heading}:`), ...said] };
+  if (isByApp && said.length > 0) return { kind: 'quoted_blocks', blocks: [line(`${heading}:`), ...said] };
   const texts = said.flatMap(linesOf).flatMap((pieces) => textOf(pieces).split(/\n{2,}/));
   const shown = shorten(toOneLine(texts.join(' – ')), MAX_PREVIEW_CHARACTERS);
   return line(`[${heading}${shown === '' ? '' : `: ${shown}`}]`);

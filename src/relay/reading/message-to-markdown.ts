@@ -35,9 +35,9 @@ function blockToMarkdown(block: Exclude<ParsedBlock, ParsedList>, names: Display
   switch (block.kind) {
     case 'paragraph':
       return trimBlankLines(inlinesToMarkdown(block.content, names));
-    case 'quote':
+    case 'quoted_lines':
       return blockquote(trimBlankLines(inlinesToMarkdown(block.content, names)));
-    case 'quoted':
+    case 'quoted_blocks':
       return blockquote(toMarkdown(block.blocks, names));
     case 'code':
       return codeFence(block.text, block.language);
@@ -224,7 +224,7 @@ export function plainText(
   const unformatted = (block: ParsedBlock): ParsedBlock => {
     if (block.kind === 'code') return { kind: 'paragraph', content: [textPiece(block.text)] };
     if (block.kind === 'list') return { ...block, items: block.items.map(plain) };
-    if (block.kind === 'quoted') return { ...block, blocks: block.blocks.map(unformatted) };
+    if (block.kind === 'quoted_blocks') return { ...block, blocks: block.blocks.map(unformatted) };
     if (block.kind !== 'table') return { ...block, content: plain(block.content) };
     return isInFileOnly(block) ? block : { kind: 'paragraph', content: [textPiece(lines(block))] };
   };

@@ -65,20 +65,20 @@ export interface ParsedTable {
   readonly file?: string;
 }
 
-/** A paragraph, quotation, list, table or code block. Paragraphs keep their line breaks. */
+/** A paragraph, a list, a table, code, or a quotation of lines or of blocks. Paragraphs keep their line breaks. */
 export type ParsedBlock =
-  | { readonly kind: 'paragraph' | 'quote'; readonly content: readonly ParsedInline[] }
+  | { readonly kind: 'paragraph' | 'quoted_lines'; readonly content: readonly ParsedInline[] }
   | { readonly kind: 'code'; readonly text: string; readonly language: string }
   | ParsedList
   | ParsedTable
-  | { readonly kind: 'quoted'; readonly blocks: readonly ParsedBlock[] };
+  | { readonly kind: 'quoted_blocks'; readonly blocks: readonly ParsedBlock[] };
 
 /** All inline elements of the blocks, in reading order: of a table those that the text shows. Code blocks have none. */
 export function inlinesOf(blocks: readonly ParsedBlock[]): ParsedInline[] {
   return blocks.flatMap((block): readonly ParsedInline[] => {
-    if (block.kind === 'paragraph' || block.kind === 'quote') return block.content;
+    if (block.kind === 'paragraph' || block.kind === 'quoted_lines') return block.content;
     if (block.kind === 'list') return block.items.flat();
     if (block.kind === 'table') return block.firstRows().flat(2);
-    return block.kind === 'quoted' ? inlinesOf(block.blocks) : [];
+    return block.kind === 'quoted_blocks' ? inlinesOf(block.blocks) : [];
   });
 }

@@ -10,7 +10,7 @@ export function withSequences(blocks: readonly ParsedBlock[]): ParsedBlock[] {
   for (const block of blocks) {
     const header = merged.at(-1);
     merged.push(block);
-    if (header?.kind !== 'quote' || block.kind !== 'paragraph') continue;
+    if (header?.kind !== 'quoted_lines' || block.kind !== 'paragraph') continue;
     if (!SEQUENCE_LINE.test(textOf(block.content))) continue;
     const before = merged.at(-3);
     const isNext = before?.kind === 'paragraph' && sequences.has(before);

@@ -24,14 +24,14 @@ export function isTooLarge({ rows, columns }: ParsedTable): boolean {
 export function tablesAmong(blocks: readonly ParsedBlock[]): ParsedTable[] {
   return blocks.flatMap((block) => {
     if (block.kind === 'table') return [block];
-    return block.kind === 'quoted' ? tablesAmong(block.blocks) : [];
+    return block.kind === 'quoted_blocks' ? tablesAmong(block.blocks) : [];
   });
 }
 
 /** The blocks without the tables among them. */
 export function withoutTables(blocks: readonly ParsedBlock[]): ParsedBlock[] {
   return blocks.flatMap((block): ParsedBlock[] => {
-    if (block.kind === 'quoted') return [{ ...block, blocks: withoutTables(block.blocks) }];
+    if (block.kind === 'quoted_blocks') return [{ ...block, blocks: withoutTables(block.blocks) }];
     return block.kind === 'table' ? [] : [block];
   });
 }
@@ -40,7 +40,7 @@ export function withoutTables(blocks: readonly ParsedBlock[]): ParsedBlock[] {
 export function withTableFiles(blocks: readonly ParsedBlock[], first: number): ParsedBlock[] {
   let number = first;
   const named = (block: ParsedBlock): ParsedBlock => {
-    if (block.kind === 'quoted') return { ...block, blocks: block.blocks.map(named) };
+    if (block.kind === 'quoted_blocks') return { ...block, blocks: block.blocks.map(named) };
     if (block.kind !== 'table') return block;
     const table = { ...block, file: `table-${number++}.csv` };
     return isInFileOnly(table) ? { ...table, firstRows: () => [] } : table;
@@ -100,9 +100,9 @@ export function parseCell(raw: unknown): ParsedInline[] {
 
 /** A block's lines: paragraphs, items, and cells of a table's first rows. */
 export function linesOf(block: ParsedBlock): (readonly ParsedInline[])[] {
-  if (block.kind === 'paragraph' || block.kind === 'quote') return [block.content];
+  if (block.kind === 'paragraph' || block.kind === 'quoted_lines') return [block.content];
   if (block.kind === 'list') return [...block.items];
-  if (block.kind === 'quoted') return block.blocks.flatMap(linesOf);
+  if (block.kind === 'quoted_blocks') return block.blocks.flatMap(linesOf);
   if (block.kind === 'table') return block.firstRows().flat();
   return block.kind === 'code' ? [[textPiece(block.text)]] : [];
 }

@@ -82,8 +82,8 @@ export function parseRichText(raw: unknown, labels: Labels): ParsedBlock[] | und
   for (const block of elements.map((element) => parseBlock(element, labels))) {
     const last = result.at(-1);
     // Neighbouring quotations are one, so that lists in them stay nested.
-    if (block.kind === 'quoted' && last?.kind === 'quoted')
-      result[result.length - 1] = { kind: 'quoted', blocks: [...last.blocks, ...block.blocks] };
+    if (block.kind === 'quoted_blocks' && last?.kind === 'quoted_blocks')
+      result[result.length - 1] = { kind: 'quoted_blocks', blocks: [...last.blocks, ...block.blocks] };
     else result.push(block);
   }
   return result;
@@ -98,7 +98,7 @@ function parseBlock(raw: unknown, labels: Labels): ParsedBlock {
     case 'rich_text_section':
       return { kind: 'paragraph', content: content() };
     case 'rich_text_quote':
-      return { kind: 'quote', content: content() };
+      return { kind: 'quoted_lines', content: content() };
     case 'rich_text_preformatted':
       return quotedIfBordered(data.border, {
         kind: 'code',
@@ -118,7 +118,7 @@ function parseBlock(raw: unknown, labels: Labels): ParsedBlock {
 
 /** A list or code block inside a quotation has a border. */
 function quotedIfBordered(width: number | undefined, inner: ParsedBlock): ParsedBlock {
-  return width !== undefined && width > 0 ? { kind: 'quoted', blocks: [inner] } : inner;
+  return width !== undefined && width > 0 ? { kind: 'quoted_blocks', blocks: [inner] } : inner;
 }
 
 function parseInlines(elements: readonly unknown[], labels: Labels): ParsedInline[] {

@@ -169,7 +169,7 @@ const ADDRESSES = [
 
 /** The Slack messages that the writer's own words link to, each once; not those in quotations and code. */
 export function messageLinksIn(message: ParsedMessage): MessageLink[] {
-  const own = authoredBlocksOf(message).filter(({ kind }) => kind !== 'quote' && kind !== 'quoted');
+  const own = authoredBlocksOf(message).filter(({ kind }) => !kind.startsWith('quoted_'));
   const links = new Map<string, MessageLink>();
   for (const piece of inlinesOf(own)) {
     if (piece.style.code === true || (piece.kind !== 'link' && piece.kind !== 'text')) continue;

@@ -44,9 +44,9 @@ function shownOrSaid(blocks: readonly unknown[], text: string): ParsedBlock[] {
   const isBesideControls = blocks.every((block) => controlsSchema.safeParse(block).success);
   if (shown.length === 0 || said.length === 0 || isBesideControls) return [...said, ...shown];
   const [shownWords, saidWords] = [wordsOf(shown), wordsOf(said)];
-  if (wordCounter(shownWords)(saidWords)) return shown;
-  const isInText = wordCounter(saidWords);
-  const onlyShown = shown.filter((block) => block.kind === 'table' || !isInText(wordsOf([block])));
+  if (amongWords(shownWords)(saidWords)) return shown;
+  const areSaid = amongWords(saidWords);
+  const onlyShown = shown.filter((block) => block.kind === 'table' || !areSaid(wordsOf([block])));
   const isSummary = hasRichText(blocks)
     ? withoutTables(onlyShown).length === withoutTables(shown).length
     : sizeOf(saidWords) <= LONGER_THAN_SUMMARY * sizeOf(shownWords);
@@ -70,7 +70,7 @@ function sizeOf(words: readonly string[]): number {
 }
 
 /** Tells whether words are all among these, each as often; of the last one, which may be cut, the beginning. */
-function wordCounter(all: readonly string[]): (words: readonly string[]) => boolean {
+function amongWords(all: readonly string[]): (words: readonly string[]) => boolean {
   const counts = new Map<string, number>();
   for (const word of all) counts.set(word, (counts.get(word) ?? 0) + 1);
   return (words) => {
@@ -197,7 +197,7 @@ function pictureName({ title, alt_text, image_url, slack_file }: Picture): Parse
   return url === undefined ? textPiece(`[${name}]`) : linkPiece(url, name);
 }
 
-/** Markdown stays as it is, but for its escapes other than of pipes in rows; outside code, ids in it are mentions. */
+/** Markdown as it is. Only escapes are undone, but not those of pipes in rows, and ids outside code become mentions. */
 function parseMarkdown(markdown: string): ParsedBlock[] {
   const parts = markdown.split(/(\\[!-/:-@[-`{-~]|```[\s\S]*?```|`[^`\n]*`|<[@#!][^<>\n]+>)/);
   let lineStart = '';

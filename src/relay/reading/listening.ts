@@ -88,10 +88,9 @@ function isMentionOf(piece: ParsedInline | undefined, id: string): boolean {
 
 /**
  * Whether the bot listens to a message: it mentions the bot, or the bot listens to everything in the channel, or to replies
- * in its thread. The ids are kept of what people say where they began the thread, and apps in any: the next message quotes
- * that, and people's tell who talks to whom. Reads the settings for each message, so that a change applies to the next one in
- * every process. `isAddressed`: it is for the bot even if its thread is not; `state`: what it becomes, null if its thread is
- * not ours, undefined if nothing is written down.
+ * in its thread. Reads the settings for each message, so that a change applies to the next one in every process. `isAddressed`:
+ * it is for the bot even if its thread is not. `state`: `waiting` for the agent; `unsent` if only its ids are kept, because the
+ * next message quotes it and it tells who talks to whom; null if its thread is not ours; undefined if nothing is written down.
  */
 export async function listenTo(
   { store, settings }: { store: Store; settings: { readonly listenMode: ListenMode } },

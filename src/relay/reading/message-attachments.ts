@@ -73,9 +73,10 @@ function quotedWords(attachment: MessageAttachment): ParsedBlock[] {
   const blocks = attachment.message_blocks?.flatMap(({ message }) => message?.blocks ?? []) ?? [];
   const shown = parseShown(blocks, attachment.text ?? '');
   const attached = attachedInside(attachment).flatMap(appBlocks);
-  const ofSlack = { text: undefined, author_name: undefined, footer: undefined, ts: undefined };
-  const repeated = { ...ofSlack, ...(shown.length + attached.length > 0 && { fallback: undefined }) };
-  return [...shown, ...appBlocks({ ...attachment, ...repeated }), ...attached];
+  const fallback = shown.length + attached.length > 0 ? undefined : attachment.fallback;
+  // Its words are shown already; its writer and time stand in the heading; its footer is Slack's own.
+  const leftOut = { text: undefined, author_name: undefined, footer: undefined, ts: undefined };
+  return [...shown, ...appBlocks({ ...attachment, ...leftOut, fallback }), ...attached];
 }
 
 /** Whether nothing can be read of another message: no words, no table and no file. */

@@ -109,9 +109,9 @@ export async function asPersons<M extends ThreadMessage>(
   isHuman: (id: string) => Promise<boolean>,
 ): Promise<M> {
   const { user, bot_id: botId, username, bot_profile: profile } = message;
-  const isOurs = user === bot.userId || botId === bot.botId;
-  const isBots = username !== undefined || profile?.user_id === user || !isPersonsMessage(message);
-  if (!isByApp(message) || isOurs || isBots || user === undefined || !(await isHuman(user))) return message;
+  const isOwn = user === bot.userId || botId === bot.botId;
+  const isAppsOwn = username !== undefined || profile?.user_id === user || !isPersonsMessage(message);
+  if (!isByApp(message) || isOwn || isAppsOwn || user === undefined || !(await isHuman(user))) return message;
   return { ...message, bot_id: undefined, app_id: undefined };
 }
 
@@ -139,11 +139,11 @@ export function toIncomingMessage(
 ): IncomingMessage | undefined {
   const { ts, thread_ts = ts, user, bot_id: botId, subtype, client_msg_id: clientId, edited } = message;
   if (user === bot.userId || botId === bot.botId) return undefined;
-  const isApps = isByApp(message);
-  const person = isApps ? botId : user;
-  const isWritten = isPersonsMessage(message) || (isApps && subtype === 'bot_message');
-  if (!isWritten || person === undefined || isApps !== isBotId(person)) return undefined;
-  const mayAsk = !isApps || askers.includes(person);
+  const isFromApp = isByApp(message);
+  const person = isFromApp ? botId : user;
+  const isWritten = isPersonsMessage(message) || (isFromApp && subtype === 'bot_message');
+  if (!isWritten || person === undefined || isFromApp !== isBotId(person)) return undefined;
+  const mayAsk = !isFromApp || askers.includes(person);
   if (!mayAsk && ts === thread_ts) return undefined;
   const content = mayAsk ? messageContent(message) : { text: '' };
   const sharesFiles = subtype === 'file_share';

@@ -13,11 +13,11 @@ export function withSequences(blocks: readonly ParsedBlock[]): ParsedBlock[] {
     if (header?.kind !== 'quoted_lines' || block.kind !== 'paragraph') continue;
     if (!SEQUENCE_LINE.test(textOf(block.content))) continue;
     const before = merged.at(-3);
-    const isNext = before?.kind === 'paragraph' && sequences.has(before);
-    const above = isNext ? [...before.content, textPiece('\n>')] : [textPiece('>')];
+    const continuesOther = before?.kind === 'paragraph' && sequences.has(before);
+    const above = continuesOther ? [...before.content, textPiece('\n>')] : [textPiece('>')];
     const content = [...above, ...header.content, textPiece('\n'), ...block.content];
     const sequence = { kind: 'paragraph', content } as const;
-    merged.splice(isNext ? -3 : -2, 3, sequence);
+    merged.splice(continuesOther ? -3 : -2, 3, sequence);
     sequences.add(sequence);
   }
   return merged;

@@ -10,18 +10,18 @@ import { readableText } from './message-to-markdown.ts';
 const MAX_TITLE_CHARACTERS = 300;
 const MAX_VALUE_CHARACTERS = 200;
 
-/** A flag: what it chooses, from what is typed after it or by itself, where the service takes that. */
+/** A flag: what it chooses, from what is typed after it or by itself, and the service's option that it needs then. */
 type Flag =
-  | { valueOf: (typed: string) => TaskChoices; chooses?: undefined }
-  | { chooses: TaskChoices; where: keyof SupportedTaskOptions };
+  | { choiceOf: (typed: string) => TaskChoices; choice?: undefined }
+  | { choice: TaskChoices; needs: keyof SupportedTaskOptions };
 
 const FLAGS: ReadonlyMap<string, Flag> = new Map<string, Flag>([
-  ['model', { valueOf: (typed) => ({ model: shorten(typed.toLowerCase(), MAX_VALUE_CHARACTERS) }) }],
-  ['skill', { valueOf: (typed) => ({ skill: shorten(typed, MAX_VALUE_CHARACTERS) }) }],
-  ['title', { valueOf: (typed) => ({ title: shorten(typed, MAX_TITLE_CHARACTERS) }) }],
-  ['no-fallback', { chooses: { noFallback: true }, where: 'noFallback' }],
-  ['auto', { chooses: { mode: 'auto' }, where: 'autoMode' }],
-  ['plan', { chooses: { mode: 'plan' }, where: 'planMode' }],
+  ['model', { choiceOf: (typed) => ({ model: shorten(typed.toLowerCase(), MAX_VALUE_CHARACTERS) }) }],
+  ['skill', { choiceOf: (typed) => ({ skill: shorten(typed, MAX_VALUE_CHARACTERS) }) }],
+  ['title', { choiceOf: (typed) => ({ title: shorten(typed, MAX_TITLE_CHARACTERS) }) }],
+  ['no-fallback', { choice: { noFallback: true }, needs: 'noFallback' }],
+  ['auto', { choice: { mode: 'auto' }, needs: 'autoMode' }],
+  ['plan', { choice: { mode: 'plan' }, needs: 'planMode' }],
 ]);
 
 /** Two hyphens, or the dashes that keyboards turn them into. */
@@ -45,16 +45,16 @@ export function parseFlags(
     const known = supportedFlags(supported).get((flag[1] ?? '').toLowerCase());
     const afterFlag = rest.slice(flag[0].length);
     if (known === undefined) break;
-    if (known.chooses !== undefined) {
+    if (known.choice !== undefined) {
       if (afterFlag.startsWith('=')) break;
-      Object.assign(choices, known.chooses);
+      Object.assign(choices, known.choice);
       rest = afterFlag;
       continue;
     }
     const value = VALUE_PATTERN.exec(afterFlag);
     const typed = toSpacedLine(value?.[1] ?? value?.[2] ?? value?.[3] ?? '');
     if (value === null || typed === '') break;
-    Object.assign(choices, known.valueOf(typed));
+    Object.assign(choices, known.choiceOf(typed));
     rest = afterFlag.slice(value[0].length);
   }
   return { choices, text: rest === text ? text : rest.trimStart() };
@@ -91,5 +91,5 @@ export function flagsOf(content: MessageContent, botUserId: string, supported: S
 }
 
 function supportedFlags(supported: SupportedTaskOptions): ReadonlyMap<string, Flag> {
-  return new Map([...FLAGS].filter(([, flag]) => flag.chooses === undefined || supported[flag.where]));
+  return new Map([...FLAGS].filter(([, flag]) => flag.choice === undefined || supported[flag.needs]));
 }

@@ -88,8 +88,10 @@ export class JobRunner {
   readonly #claims: Poller;
   readonly #renewals: Poller;
   #leaseCheck: NodeJS.Timeout | undefined;
-  #interrupted: Pick<Job, 'claim_id'>[] = [];
+  /** The jobs that are handed back together, and the call that does it. */
+  #toRelease: Pick<Job, 'claim_id'>[] = [];
   #releasing: Promise<void> | undefined;
+  /** When the database last answered about jobs, whether it counts as lost since, and its last error. */
   #contact: ClockReading;
   #isLost = false;
   #failure: unknown;
@@ -138,7 +140,7 @@ export class JobRunner {
     if (this.#leaseCheck !== undefined) this.#claims.pollNow();
   }
 
-  /** Records a job of this kind by `write`, with a claim if this process has room: one that got the claim begins at once. */
+  /** Has `write` record a job of this kind, with a claim if this process has room: a job that got the claim begins at once. */
   async record<Recorded extends { job: Job | undefined }>(
     kind: string,
     write: (claim: JobClaim | undefined) => Promise<Recorded>,
@@ -314,10 +316,10 @@ export class JobRunner {
 
   /** Hands a job back, with those of the same moment. */
   async #release(job: Pick<Job, 'claim_id'>): Promise<void> {
-    this.#interrupted.push(job);
+    this.#toRelease.push(job);
     this.#releasing ??= sleepUnlessAborted(1).then(async () => {
-      const jobs = this.#interrupted;
-      this.#interrupted = [];
+      const jobs = this.#toRelease;
+      this.#toRelease = [];
       this.#releasing = undefined;
       await this.#deps.store.jobs.release(jobs);
     });

@@ -59,8 +59,8 @@ export function sleepWithLease(ms: number, lease: Lease, wake?: AbortSignal): Pr
 }
 
 /**
- * Waits until the function is called that `begin` gets, or `wake` is aborted; what `begin` returns is called after the
- * wait. Ends early and throws like `throwIfInterrupted` if the lease is lost or drains.
+ * Waits until `begin` calls its `end`, or `wake` is aborted, and then calls the `cleanUp` that `begin` has returned. Ends
+ * early and throws like `throwIfInterrupted` if the lease is lost or drains.
  */
 export function waitWithLease(
   lease: Lease,
@@ -71,7 +71,7 @@ export function waitWithLease(
     return Promise.resolve().then(() => throwIfInterrupted(lease));
   const { promise, resolve } = Promise.withResolvers<void>();
   const end = () => resolve();
-  const after = begin(end);
+  const cleanUp = begin(end);
   const signals = [lease.signal, lease.draining];
   if (wake?.aborted === false) signals.push(wake);
   for (const signal of signals) {
@@ -80,7 +80,7 @@ export function waitWithLease(
   }
   // Thousands wait here at the same time: a frame for each would take more.
   return promise.then(() => {
-    after();
+    cleanUp();
     for (const signal of signals) signal.removeEventListener('abort', end);
     throwIfInterrupted(lease);
   });

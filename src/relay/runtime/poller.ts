@@ -17,7 +17,7 @@ export class Poller {
   #running: Promise<void> | undefined;
   #pollAgain = false;
   #isStopped = false;
-  #stopped: AbortController | undefined;
+  #stopController: AbortController | undefined;
 
   constructor(options: PollerOptions) {
     this.#options = options;
@@ -45,14 +45,14 @@ export class Poller {
 
   /** Aborted by `stop`: a poll starts nothing more, and gives up what can be repeated. */
   get signal(): AbortSignal {
-    this.#stopped ??= new AbortController();
-    if (this.#isStopped) this.#stopped.abort(NO_LONGER_NEEDED);
-    return this.#stopped.signal;
+    this.#stopController ??= new AbortController();
+    if (this.#isStopped) this.#stopController.abort(NO_LONGER_NEEDED);
+    return this.#stopController.signal;
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#stopped?.abort(NO_LONGER_NEEDED);
+    this.#stopController?.abort(NO_LONGER_NEEDED);
     clearInterval(this.#timer);
     await this.#running;
   }

@@ -1,7 +1,8 @@
 import { sleepUnlessAborted } from '../../calls/retries-and-waits.ts';
 
-/** A workspace's share of the process's time; after how long (ms) 2 s used at once are within that share. */
+/** A workspace's share of the process's time: what it uses beyond that is its debt until enough time has passed. */
 const WORKSPACE_SHARE = 0.1;
+/** The longest debt (ms) with which a slice may run: that of 2 s of use. */
 const MAX_DEBT_MS = 2_000 / WORKSPACE_SHARE;
 /** After a shorter slice (ms), the next one need not wait. */
 const SHORT_SLICE_MS = 5;
@@ -10,8 +11,8 @@ const SHORT_SLICE_MS = 5;
 export class RenderQueue {
   readonly #now: () => number;
   readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** When what a workspace has used is within its share (ms, as `now`). */
-  readonly #withinShareAt = new Map<string, number>();
+  /** When the debt of a workspace is paid (ms, as `now`). */
+  readonly #debtPaidAt = new Map<string, number>();
   readonly #waiting: { workspace: string; start: () => void }[] = [];
   #isBusy = false;
 
@@ -21,7 +22,7 @@ export class RenderQueue {
     this.#sleep = sleep;
   }
 
-  /** Runs a slice (at most about 50 ms) in its turn, once the workspace is within its share; `signal` ends only that wait. */
+  /** Runs a slice (at most about 50 ms) in its turn, once the workspace owes little; `signal` ends only that wait. */
   async run<T>(workspace: string, slice: () => T, signal: AbortSignal): Promise<T> {
     const waitMs = this.#debtMs(workspace) - MAX_DEBT_MS;
     if (waitMs > 0) await this.#sleep(waitMs, signal);
@@ -32,8 +33,8 @@ export class RenderQueue {
       return slice();
     } finally {
       const usedMs = this.#now() - begun;
-      const withinShareAt = this.#now() + this.#debtMs(workspace) + usedMs / WORKSPACE_SHARE;
-      this.#withinShareAt.set(workspace, withinShareAt);
+      const debtMs = this.#debtMs(workspace) + usedMs / WORKSPACE_SHARE;
+      this.#debtPaidAt.set(workspace, this.#now() + debtMs);
       const next = () => this.#startNext();
       if (usedMs < SHORT_SLICE_MS) setImmediate(next);
       else setTimeout(next, usedMs);
@@ -48,7 +49,7 @@ export class RenderQueue {
   }
 
   #debtMs(workspace: string): number {
-    return Math.max(0, (this.#withinShareAt.get(workspace) ?? 0) - this.#now());
+    return Math.max(0, (this.#debtPaidAt.get(workspace) ?? 0) - this.#now());
   }
 
   #startNext(): void {
@@ -57,7 +58,7 @@ export class RenderQueue {
     this.#isBusy = next !== undefined;
     next?.start();
     if (next !== undefined) return;
-    for (const workspace of this.#withinShareAt.keys())
-      if (this.#debtMs(workspace) === 0) this.#withinShareAt.delete(workspace);
+    for (const workspace of this.#debtPaidAt.keys())
+      if (this.#debtMs(workspace) === 0) this.#debtPaidAt.delete(workspace);
   }
 }

@@ -73,9 +73,9 @@ export class TurnRow {
   }
 
   /**
-   * Takes a statement that freezes the message or intends to send it, which a stop must come before or find; false if it records
-   * nothing. Of a turn's own stop, the turn's row says which came first; a message that another run passes on stops with that run,
-   * so its statement and the check before it have the thread's lock. Throws like `readUnlessStopped`.
+   * Takes a statement that freezes the message or intends to send it; false if it records nothing. A stop must come before it,
+   * or find what it records. Of a turn's own stop, the turn's row says which came first. A message that another run passes on
+   * stops with that run, so the thread is locked from the check to the statement. Throws like `readUnlessStopped`.
    */
   async writeUnlessStopped(write: (store: Store) => Promise<Turn | undefined>): Promise<boolean> {
     const { store } = this.#work.deps;

@@ -145,6 +145,8 @@ const MAX_PAUSE_MS = 15_000;
 /** Nobody can look up whether this call had its effect: the pauses between its repeats are longer (ms). */
 const UNLISTED = { call: 'POST /projects', maxPauseMs: 120_000 };
 
+type DoubtedAgent = Pick<AgentClient, 'getTask' | 'presence' | 'hasSucceededAfter'>;
+
 /**
  * Doubts answers that a thing is gone, refused or unreadable: they may be those of a gateway, or of a service that is
  * being replaced. Each is believed after a time of nothing else in which the service itself was there: `refusalMs`, or
@@ -175,7 +177,7 @@ export class RefusalDoubt {
   /** How to wait before asking again; undefined if the error is no such answer, or ends the wait. `sentTo`: the message's task. */
   async waitAfter(
     error: unknown,
-    agent: () => Pick<AgentClient, 'getTask' | 'presence' | 'hasSucceededAfter'>,
+    agent: () => DoubtedAgent,
     sentTo: string | undefined,
   ): Promise<TransientFailure | undefined> {
     const isUnavailable = error instanceof AgentError && error.code === 'unavailable';
@@ -187,22 +189,29 @@ export class RefusalDoubt {
       if (isCreated && this.#unreadCreations.has(error.unreadCreation)) return undefined;
       if (isCreated) this.#unreadCreations.add(error.unreadCreation);
     }
-    if (isUnavailable) {
-      const mayBeUnlisted = error.outcome === 'unknown' && error.creates === UNLISTED.call;
-      this.#unavailable ??= new FailingTime();
-      const hasAnsweredAfter = (at: number) => client.hasSucceededAfter(at) || this.#answeredAt >= at;
-      const failedMs = await this.#unavailable.count(hasAnsweredAfter);
-      // Nothing else may be called until the next failure. What succeeds only now may be the end of an outage.
-      const task = sentTo ?? (mayBeUnlisted ? NO_TASK_ID : undefined);
-      const missing: unknown = task && (await client.getTask(task).catch((failure: unknown) => failure));
-      if (task === NO_TASK_ID && missing instanceof AgentNotFoundError) this.#answeredAt = performance.now();
-      const leftMs = this.#limits.badThingMs - failedMs;
-      if (leftMs <= 0) return undefined;
-      const doublingMs = mayBeUnlisted ? Math.min(failedMs, leftMs, UNLISTED.maxPauseMs) : 0;
-      const waitMs = Math.max(error.retryAfterMs ?? 0, doublingMs);
-      return { cause: 'service_unreachable', waitMs };
-    }
-    const task = sentTo === undefined || isUnreadable(error) ? undefined : client.getTask(sentTo);
+    if (isUnavailable) return this.#waitForAnswer(error, client, sentTo);
+    return this.#waitInDoubt(error, client, sentTo);
+  }
+
+  /** How to wait after a call that failed as in an outage. */
+  async #waitForAnswer(error: AgentError, client: DoubtedAgent, sentTo: string | undefined) {
+    const mayBeUnlisted = error.outcome === 'unknown' && error.creates === UNLISTED.call;
+    this.#unavailable ??= new FailingTime();
+    const hasAnsweredAfter = (at: number) => client.hasSucceededAfter(at) || this.#answeredAt >= at;
+    const failedMs = await this.#unavailable.count(hasAnsweredAfter);
+    // Nothing else may be called until the next failure. What succeeds only now may be the end of an outage.
+    const task = sentTo ?? (mayBeUnlisted ? NO_TASK_ID : undefined);
+    const missing: unknown = task && (await client.getTask(task).catch((failure: unknown) => failure));
+    if (task === NO_TASK_ID && missing instanceof AgentNotFoundError) this.#answeredAt = performance.now();
+    const leftMs = this.#limits.badThingMs - failedMs;
+    if (leftMs <= 0) return undefined;
+    const doublingMs = mayBeUnlisted ? Math.min(failedMs, leftMs, UNLISTED.maxPauseMs) : 0;
+    return { cause: 'service_unreachable', waitMs: Math.max(error.retryAfterMs ?? 0, doublingMs) } as const;
+  }
+
+  /** How to wait after an answer that may be false: longer while the task of the message still answers. */
+  async #waitInDoubt({ code }: AgentError, client: DoubtedAgent, sentTo: string | undefined) {
+    const task = sentTo === undefined || code === 'not_understood' ? undefined : client.getTask(sentTo);
     const isTaskThere = await task?.then(
       () => true,
       (failure: unknown) => !isDoubtful(failure, true),
@@ -210,7 +219,7 @@ export class RefusalDoubt {
     this.#failing ??= new FailingTime();
     const failedMs = await this.#failing.count((at) => client.presence.wasThereAfter(at));
     if (failedMs >= (isTaskThere ? this.#limits.badThingMs : this.#limits.refusalMs)) return undefined;
-    return { cause: 'service_unreachable', maxWaitMs: MAX_PAUSE_MS };
+    return { cause: 'service_unreachable', maxWaitMs: MAX_PAUSE_MS } as const;
   }
 }
 
@@ -218,9 +227,5 @@ export class RefusalDoubt {
 function isDoubtful(error: unknown, isSent: boolean): error is AgentError {
   if (!(error instanceof AgentError) || error.outcome === 'not_sent' || error.isTooLarge) return false;
   if (error instanceof AgentRejectedError) return isSent;
-  return error.code === 'not_found' || isUnreadable(error);
-}
-
-function isUnreadable(error: unknown): boolean {
-  return error instanceof AgentError && error.code === 'not_understood';
+  return error.code === 'not_found' || error.code === 'not_understood';
 }

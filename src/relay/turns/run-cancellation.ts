@@ -21,8 +21,7 @@ export async function cancelRunInDoubt(work: ThreadWork & { row: TurnRow }, retr
   const { row, deps, lease } = work;
   if (isAtService(row.turn)) return;
   const turn = await deps.store.turns.get(row.turn.workspace, row.turn.id);
-  if (turn === undefined) return;
-  if (!isSendInDoubt(row.learn(turn))) return;
+  if (turn === undefined || !isSendInDoubt(row.learn(turn))) return;
   const { account_id, task_id: taskId } = await deps.store.threads.getOrThrow(turn);
   if (taskId !== null && turn.attempts <= MAX_ATTEMPTS) {
     const settle = () => settleSends({ ...work, agent: deps.agent(account_id), taskId });

@@ -65,9 +65,8 @@ async function hasMoved({ deps, turn, lease }: TurnContext): Promise<boolean> {
 /** Ends a turn in its thread, or requeues its message. Throws if the turn stays open or its thread is unreachable. */
 async function endOrRequeueAfter(context: TurnContext, error: unknown): Promise<void> {
   const { deps, turn, reply, lease } = context;
-  if (isInterruption(error, 'hand_over') || error instanceof StoreError) throw error;
-  if (lease.remainingMs() <= 0) throw error;
-  if (isThreadUnreachable(error)) throw error;
+  const staysOpen = isInterruption(error, 'hand_over') || error instanceof StoreError;
+  if (staysOpen || lease.remainingMs() <= 0 || isThreadUnreachable(error)) throw error;
   if (!isInterruption(error, 'waits_again')) return endEarly(context, error);
   await context.withRetry(() => requeueMessage(deps, turn, reply));
 }

@@ -165,7 +165,7 @@ export function archiveDelivery(deps: RelayDeps, { kind, control, words, pack }:
     if (!(await jobs.intend(job, { file_id: fileId }))) throw new Interruption('taken_over');
     const comment = note === '' ? undefined : escapeMrkdwn(note);
     const request = { channel: dm, files: [{ id: fileId, title: name }], comment, guard: lease };
-    await once({ act: () => uploads.share(request), forget: () => jobs.forgetIntent(job) }, lease);
+    await once({ act: () => uploads.share(request), ifNoEffect: () => jobs.forgetIntent(job) }, lease);
     return undefined;
   }
 

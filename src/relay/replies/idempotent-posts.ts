@@ -232,7 +232,7 @@ export class IdempotentPosts {
       const sent = await send(identity);
       return sent && { ts: sent.ts, shown: digest };
     };
-    const posted = await once({ look, act, forget: () => this.#deleteIntent(part) }, lease);
+    const posted = await once({ look, act, ifNoEffect: () => this.#deleteIntent(part) }, lease);
     // Of a post that `look` has found, nobody knows what it shows: only `act` sets `shown`.
     if (posted === undefined) await this.#deleteIntent(part);
     else this.#change(part, { state: 'posted', shown: undefined, ...posted, isUnrecorded: true });

@@ -171,7 +171,7 @@ export class ThreadFiles {
       // After a permanent refusal, the bytes are sent again: Slack may have lost them.
       if (transientFailure(error) === undefined) for (const { part } of hidden) this.#staged.delete(part);
     };
-    await once({ act, forget: settleByError }, lease);
+    await once({ act, ifNoEffect: settleByError }, lease);
     await this.#settle(partsOf(staged), []);
   }
 

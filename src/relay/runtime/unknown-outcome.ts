@@ -60,12 +60,12 @@ interface Effect<T> {
   look?: (() => Promise<T | undefined>) | undefined;
   /** Makes the call, after the record that it is about to be made. */
   act: () => Promise<T>;
-  /** Records that the call had no effect, as its error says. */
-  forget: (error: unknown) => Promise<void>;
+  /** Called if the error of the call says that it had no effect: takes back the record that it is about to be made. */
+  ifNoEffect: (error: unknown) => Promise<void>;
 }
 
 /** Has an effect once: looks for it if it may be there, and makes the call if it is not. Throws what these throw. */
-export async function once<T>({ look, act, forget }: Effect<T>, lease: Lease): Promise<T> {
+export async function once<T>({ look, act, ifNoEffect }: Effect<T>, lease: Lease): Promise<T> {
   const found = await look?.();
   if (found !== undefined) return found;
   try {
@@ -74,13 +74,13 @@ export async function once<T>({ look, act, forget }: Effect<T>, lease: Lease): P
     const failure = error instanceof TurnEnded ? error.cause : error;
     const isOfCall = failure instanceof SlackError || failure instanceof AgentError;
     // After the lease has ended, the record may belong to the process that has the work now.
-    if (isOfCall && failure.outcome !== 'unknown' && lease.remainingMs() > 0) await forget(failure);
+    if (isOfCall && failure.outcome !== 'unknown' && lease.remainingMs() > 0) await ifNoEffect(failure);
     throw error;
   }
 }
 
-/** When a post was first about to be sent (null: never), and how it is recorded that it is about to be sent, or was not sent. */
-interface PostIntent extends Pick<Effect<unknown>, 'forget'> {
+/** When a post was first about to be sent (null: never), and what records that it is about to be sent, or was not sent. */
+interface PostIntent extends Pick<Effect<unknown>, 'ifNoEffect'> {
   at: Date | null;
   record: () => Promise<void>;
 }
@@ -89,7 +89,7 @@ interface PostIntent extends Pick<Effect<unknown>, 'forget'> {
 export async function postOnce(
   workspace: WorkspaceClient,
   { message, ...post }: Omit<PostRequest, 'message'> & { message: () => Promise<SlackMessage> },
-  { at, record, forget }: PostIntent,
+  { at, record, ifNoEffect }: PostIntent,
   lease: Lease,
 ): Promise<string> {
   const { posting, readBack } = workspace;
@@ -100,7 +100,7 @@ export async function postOnce(
   };
   const act = async () =>
     posting.post({ ...post, message: await message(), guard: lease, beforeSend: record });
-  return (await once({ look: at === null ? undefined : () => find(at), act, forget }, lease)).ts;
+  return (await once({ look: at === null ? undefined : () => find(at), act, ifNoEffect }, lease)).ts;
 }
 
 /** The intent of the one post of a job, whose claim another process may have meanwhile: the rate limit may hold it up for long. */
@@ -108,7 +108,7 @@ export function jobPostIntent({ store }: Pick<RelayDeps, 'store'>, job: Job): Po
   const record = async () => {
     if (!(await store.jobs.intend(job))) throw new Interruption('taken_over');
   };
-  return { at: job.intended_at, record, forget: () => store.jobs.forgetIntent(job) };
+  return { at: job.intended_at, record, ifNoEffect: () => store.jobs.forgetIntent(job) };
 }
 
 /**

@@ -90,11 +90,11 @@ export async function deliverOnce(task: Delivery, stopSignal: AbortSignal): Prom
   const { row, lease } = task;
   if (!isSendInDoubt(row.turn)) await recordIntent(task, stopSignal);
   row.mayHaveSent = true;
-  const forget = () => {
+  const ifNoEffect = () => {
     row.mayHaveSent = false;
     return row.record({ send_intended_at: null });
   };
-  const answer = await once({ act: () => sendAndAwait(task), forget }, lease);
+  const answer = await once({ act: () => sendAndAwait(task), ifNoEffect }, lease);
   const id = answer.id ?? (await lookForMessage(task, row.turn)).found;
   if (id === undefined) throw answer.error ?? notListedError('not_understood');
   return recordDelivery(task, id, answer.reply);

@@ -89,7 +89,7 @@ export async function ensureThreadTask(
     return { taskId, isRecorded: false };
   };
   const look = thread.task_intended_at === null ? undefined : adopt;
-  return once({ look, act: start, forget: () => store.threads.forgetTaskIntent(thread) }, lease);
+  return once({ look, act: start, ifNoEffect: () => store.threads.forgetTaskIntent(thread) }, lease);
 }
 
 /** Throws TurnEnded for an unknown model or a forbidden project; else the error itself. */

@@ -23,7 +23,7 @@ export async function stopRunAndTellAsker(context: TurnContext): Promise<void> {
       // A retry looks for the message of this call, once the call has surely ended.
       intent.at = new Date(databaseNow());
     },
-    forget: async () => undefined,
+    ifNoEffect: async () => undefined,
   };
   const tellAsker = async () => {
     // The turn may have been reassigned to another person's earlier message since it was read.

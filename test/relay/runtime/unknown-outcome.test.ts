@@ -80,11 +80,11 @@ test.each([-60_000, 60_000])(
 
 test('an effect that an earlier call had is not had again', async () => {
   const act = vi.fn<() => Promise<string>>(async () => 'new');
-  const forget = async () => undefined;
-  expect(await once({ look: async () => 'earlier', act, forget }, lease)).toBe('earlier');
+  const ifNoEffect = async () => undefined;
+  expect(await once({ look: async () => 'earlier', act, ifNoEffect }, lease)).toBe('earlier');
   expect(act).not.toHaveBeenCalled();
-  expect(await once({ look: async () => undefined, act, forget }, lease)).toBe('new');
-  expect(await once({ act, forget }, lease)).toBe('new');
+  expect(await once({ look: async () => undefined, act, ifNoEffect }, lease)).toBe('new');
+  expect(await once({ act, ifNoEffect }, lease)).toBe('new');
 });
 
 const slackCall = { method: 'chat.postMessage', slackCode: 'is_archived' };
@@ -101,9 +101,9 @@ test.each([
 ])(
   'what is recorded of a call is forgotten only if it had no effect: %s',
   async (_, error, leftMs, times) => {
-    const forget = vi.fn<() => Promise<void>>(async () => undefined);
+    const ifNoEffect = vi.fn<() => Promise<void>>(async () => undefined);
     const act = () => Promise.reject(error);
-    await expect(once({ act, forget }, { ...lease, remainingMs: () => leftMs })).rejects.toBe(error);
-    expect(forget).toHaveBeenCalledTimes(times);
+    await expect(once({ act, ifNoEffect }, { ...lease, remainingMs: () => leftMs })).rejects.toBe(error);
+    expect(ifNoEffect).toHaveBeenCalledTimes(times);
   },
 );

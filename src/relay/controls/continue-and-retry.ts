@@ -89,7 +89,7 @@ async function claimAndSend(
   });
   if (outcome === 'unknown') return outcome;
   const whyLate = typeof outcome === 'string' ? undefined : outcome.whyLate;
-  // Also if somebody else was first: their process may have ended before it showed that.
+  // If somebody else was first, their process may have ended before it showed that.
   if (press.messageTs !== undefined) {
     // Until the turn is finished, its reply may change after the press: then it is read again.
     const shown = isOver(known) ? press.message : undefined;

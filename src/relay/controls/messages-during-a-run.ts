@@ -76,7 +76,7 @@ export class PassingOn {
       this.#useUp(pause);
       const failure = 'passing a message on to the silent run failed; it gets its own turn next';
       deps.log.warn({ err: error, turn: this.#turn.id }, failure);
-      // Their notes say that the messages wait again: people may ask once more.
+      // The notes on urgent messages then say that these wait again, and people may ask once more.
       await this.#endUrgency().catch(() => undefined);
     }
   }
@@ -97,7 +97,7 @@ export class PassingOn {
     });
     if (turn === undefined) return 'open';
     const sending = this.#sendingTurn(turn);
-    // Read before the call: the run may go on before the service answers the call.
+    // This is read before the call, because the run may go on before the service answers.
     const before = this.#options.progress();
     try {
       // A channel's settings only shape a new task, and the run has its task.

@@ -128,10 +128,10 @@ async function addCorrection(
   const edit = await store.pendingEdits.claim(key, ts);
   if (edit?.content == null) return [];
   await addPressedMessage(deps, store, turn, press, {
-    // Saved under the person who edited the message, so that erasing that person erases it too.
+    // It is saved under the person who edited the message, so that erasing that person erases it too.
     content: { ...edit.content, isCorrection: true },
     edited_ts: edit.edited_ts,
-    said_ts: (await store.messages.get(key))?.said_ts ?? null, // Of a message that a button made: when people wrote it.
+    said_ts: (await store.messages.get(key))?.said_ts ?? null, // When people wrote it, not when a button sent it again.
     revises_turn_id: turn.id,
     ...urgency,
   });

@@ -131,7 +131,7 @@ export class StopTriggers {
    */
   async #stopThread(thread: ThreadKey, stop: ThreadStopRequest): Promise<StopOutcome> {
     const { workspace, channel } = thread;
-    // A turn that was over, with nothing to pause behind it: it is found again as long as it posts its end.
+    // The turn that was over, with nothing to pause behind it, is found again as long as it posts its end.
     let overTurnId: string | undefined;
     for (;;) {
       const turn = await this.#findOrBeginTurn(thread, stop);
@@ -157,12 +157,12 @@ export class StopTriggers {
   async #findOrBeginTurn(thread: ThreadKey, stop: ThreadStopRequest): Promise<Turn | 'refused' | undefined> {
     const { messages, turns } = this.#deps.store;
     const { workspace, channel } = thread;
-    const atTop = isDirectChannel(channel) && thread.thread_ts === stop.ts;
-    const atWork = atTop ? await turns.latestRunning(workspace, channel) : await turns.running(thread);
-    const location = atTop ? await messages.latestWaiting(workspace, channel, stop.ts) : thread;
-    const open = atWork ?? (location && (await turns.open(location)));
+    const isAtTop = isDirectChannel(channel) && thread.thread_ts === stop.ts;
+    const atWork = isAtTop ? await turns.latestRunning(workspace, channel) : await turns.running(thread);
+    const waitingThread = isAtTop ? await messages.latestWaiting(workspace, channel, stop.ts) : thread;
+    const open = atWork ?? (waitingThread && (await turns.open(waitingThread)));
     if (open !== undefined) return isEarlierTs(open.message_ts, stop.ts) ? open : undefined;
-    return location && this.#beginNextTurn(location, stop);
+    return waitingThread && this.#beginNextTurn(waitingThread, stop);
   }
 
   /** Begins the next message's turn, so that the stop ends it unsent. Undefined if only later messages wait, or none. */

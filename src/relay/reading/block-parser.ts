@@ -150,11 +150,11 @@ function parseBlock(raw: unknown, labels: Labels, depth: number): ParsedBlock[] 
   if (known !== undefined) return paragraph(linkPiece(known.url, unescapeHtml(known.text ?? known.url)));
   const block = anyBlockSchema.safeParse(raw).data;
   if (block === undefined) return [];
-  // Somebody's profile, by their id.
+  // It shows somebody's profile, and has only their id.
   if (block.type === 'contact_card') return paragraph(...parseInline(raw, labels));
   if (CONTROL.test(block.type)) return parseControl(block, labels, depth + 1);
   const { title, rich_text_title = title, label, value } = block;
-  // A point of a chart, or a field of a record.
+  // It is a point of a chart, or a field of a record.
   const isValue = typeof value === 'string' || typeof value === 'number';
   if (typeof label === 'string' && isValue) return paragraph(textPiece(`${label}: ${value}`));
   const shown = SHOWN_FIELDS.flatMap((field) =>

@@ -89,18 +89,18 @@ export function isUnreadableQuote(attachment: MessageAttachment): boolean {
 /** What an app attached, in the order in which Slack shows it. */
 function appBlocks(attachment: MessageAttachment): ParsedBlock[] {
   const { pretext, author_name, title, title_link: link, text: words, fields = [], blocks = [] } = attachment;
-  const { preview: record, image_url, actions = [], footer, ts, fallback: unread = '' } = attachment;
+  const { preview: record, image_url, actions = [], footer, ts, fallback: written = '' } = attachment;
   const heading = title && (link ? `<${link}|${toOneLine(title)}>` : bold(toOneLine(title)));
   const values = fields.map(({ title: name, value }) =>
     [name && bold(name), value].filter(Boolean).join(': '),
   );
   const texts = [pretext, author_name, heading, words, values.join('\n')];
   const said = [...parseMrkdwn(texts.filter(Boolean).join('\n\n')), ...parseEveryBlock([...blocks, record])];
-  const fallback = unread === NO_FALLBACK ? '' : unread;
-  const isFallback = !(pretext || title || words || record) && fields.length + blocks.length === 0;
-  // A picture may be all that it has, and is called by it then.
-  if (isFallback && image_url === undefined) said.push(...parseMrkdwn(fallback));
-  const alt_text = isFallback ? fallback : title;
+  const fallback = written === NO_FALLBACK ? '' : written;
+  const hasOnlyFallback = !(pretext || title || words || record) && fields.length + blocks.length === 0;
+  // Where a picture is all that it shows, the fallback is the picture's name.
+  if (hasOnlyFallback && image_url === undefined) said.push(...parseMrkdwn(fallback));
+  const alt_text = hasOnlyFallback ? fallback : title;
   const picture = image_url === undefined ? [] : [{ type: 'image', image_url, alt_text }];
   const shown = [...said, ...parseEveryBlock([...picture, ...actions])];
   const time = timeOfTs(ts ?? '');

@@ -70,7 +70,7 @@ export function parseTable(raw: unknown): ParsedTable | undefined {
   const rows = tableSchema.safeParse(raw).data?.rows.filter((row) => row.length > 0) ?? [];
   if (rows.length === 0) return undefined;
   const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
-  // Once: a message is read many times.
+  // Cells are parsed once, because a message is read many times.
   let parsed: ParsedInline[][][] | undefined;
   const firstRows = () => {
     parsed ??= rows.slice(0, MAX_ROWS_IN_TEXT).map((row) => row.map(parseCell));

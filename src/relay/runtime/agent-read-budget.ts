@@ -82,7 +82,7 @@ export class ReadRate {
   #grantNext(): void {
     clearTimeout(this.#timer);
     const now = performance.now();
-    // Of the due reads, the one whose time ends first; of the others, the one that may come first.
+    // The due read whose time ends first, and the other read that may come first.
     let due: ReadTimes | undefined;
     let other: ReadTimes | undefined;
     for (const times of this.#waiting.keys())

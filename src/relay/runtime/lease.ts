@@ -78,7 +78,7 @@ export function waitWithLease(
     if (signal.aborted) end();
     signal.addEventListener('abort', end);
   }
-  // Thousands wait here at the same time: a frame for each would take more.
+  // Thousands wait here at the same time, and the frame of an async function takes more memory.
   return promise.then(() => {
     cleanUp();
     for (const signal of signals) signal.removeEventListener('abort', end);

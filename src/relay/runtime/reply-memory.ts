@@ -55,10 +55,10 @@ export class ReplyMemory {
 
   /** What a turn keeps of the account's responses. The operator's account has no limit. */
   of({ workspace, id }: { workspace: string; id: string }, account: string) {
-    // Not the whole turn: it would be kept as it is now.
+    // The whole turn would stay in memory, as it is now.
     const turn = { workspace, id };
     const isLimited = account !== SETTINGS_ACCOUNT;
-    // A function of its own, so that nothing refers to a value while the turn waits.
+    // This is a function of its own, so that nothing refers to a value while the turn waits.
     const readOnce = async <T>(part: Part, read: () => Promise<T>, sizeOf: (value: T) => KeptSize) => {
       const value = await read();
       return !isLimited || this.keep(turn, part, sizeOf(value)) ? { value } : undefined;

@@ -45,7 +45,7 @@ export class TurnEnded extends Error {
   readonly more: Omit<TurnEnd, 'cause'>;
 
   constructor(outcome: TurnOutcome, sentence: string | null, { cause, ...more }: TurnEnd = {}) {
-    // Not the sentence: it may quote people, and the message is logged.
+    // The message is logged, so that it must not be the sentence, which may quote people.
     super(outcome, { cause });
     this.name = 'TurnEnded';
     this.outcome = outcome;

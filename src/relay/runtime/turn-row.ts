@@ -79,7 +79,7 @@ export class TurnRow {
    */
   async writeUnlessStopped(write: (store: Store) => Promise<Turn | undefined>): Promise<boolean> {
     const { store } = this.#work.deps;
-    // Of an intent whose answer is lost, this process knows that no call was made.
+    // If the answer to the statement is lost, this process still knows that it has made no call.
     this.mayHaveSent = false;
     const lockAndWrite = async (locked: Store) => {
       await locked.threads.lock(this.#turn);

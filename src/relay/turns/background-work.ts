@@ -51,7 +51,7 @@ export async function waitForBackgroundWork(
 
 /** Says below a turn's answer that its task still works; a follow-up job changes the notice. */
 export async function postBackgroundNotice(context: TurnContext): Promise<void> {
-  // New posts for each attempt: Slack's faults do not add up to a refusal, which would end the turn.
+  // Each attempt has its own posts, so that Slack's faults do not add up to a refusal, which would end the turn.
   const posts = new IdempotentPosts(context, context.turn);
   await posts.post(BACKGROUND_PART, backgroundNotice(context.turn.id, 'working'), 'notice');
 }

@@ -13,12 +13,10 @@ import type { Lease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/unreachable-threads.ts';
 import { type OpenState, showBackgroundState, updateBackgroundNotices } from './background-work.ts';
 
-/**
- * The pause between two checks: this share of the time that a task has been watched, within these multiples of the first pause.
- * By default 12 in the hour after a turn.
- */
+/** The pause between two checks, as a share of the time that a task has been watched: by default 12 in the hour after a turn. */
 const PAUSE_SHARE = { quiet: 0.65, atWork: 1 / 60 };
-const FIRST_PAUSES = { least: 2, most: 120 };
+/** Its limits, as multiples of the first pause. */
+const PAUSE_FACTOR = { least: 2, most: 120 };
 
 /** A thread's last turn, since when its task is watched, and what the notice about its work says. */
 const followUpSchema = z.object({
@@ -35,8 +33,8 @@ export function nextCheck(
 ): 'done' | { inMs: number } {
   const leftMs = (isAtWork ? workWatchMs : watchMs) - watchedMs;
   const shareMs = watchedMs * PAUSE_SHARE[isAtWork ? 'atWork' : 'quiet'];
-  const pauses = Math.min(FIRST_PAUSES.most, Math.max(FIRST_PAUSES.least, shareMs / watchIntervalMs));
-  return leftMs <= 0 ? 'done' : { inMs: Math.min(leftMs, pauses * watchIntervalMs) };
+  const factor = Math.min(PAUSE_FACTOR.most, Math.max(PAUSE_FACTOR.least, shareMs / watchIntervalMs));
+  return leftMs <= 0 ? 'done' : { inMs: Math.min(leftMs, factor * watchIntervalMs) };
 }
 
 /** Jobs that check tasks after their turns: for what they made, and how their background work stands. */
@@ -50,7 +48,7 @@ export function followUpJobs(deps: RelayDeps): JobKind {
       const { since, ...followUp } = followUpSchema.parse(job.payload);
       const found = await checkOnce(deps, job, followUp, lease);
       const isAtWork = found === 'working' || found === 'stopping';
-      // What a task makes after its work, such as reviews, is watched for like that after a turn.
+      // What a task makes after its work, such as reviews, is watched for as long as after a turn.
       const from = followUp.notice !== undefined && !isAtWork ? new Date() : since;
       const watchedMs = Date.now() - from.getTime();
       const next = found === 'over' ? 'done' : nextCheck(isAtWork, watchedMs, deps.settings);
@@ -78,12 +76,12 @@ async function checkOnce(
   if (turn === undefined || turn.thread_task_id === null) return 'over';
   if (workspace === undefined) return 'quiet';
   const { account_id, thread_task_id: taskId } = turn;
-  // Apart from the memory of the thread's next turn, which may run meanwhile.
+  // The thread's next turn may run meanwhile, and has a memory of its own.
   const holder = { workspace: turn.workspace, id: `follow-up of ${turn.id}` };
   using memory = deps.replyMemory.of(holder, account_id);
   try {
     const agent = deps.agent(account_id);
-    // In a closed place, too: this also sends a stop, which must reach the service from there.
+    // This also sends a stop, which must reach the service from a closed place, too.
     const work = { deps, workspace, lease };
     const background = await updateBackgroundNotices(work, turn, { taskId, shown: notice });
     const isClosed = (await closingAt(deps, job, lease.signal)) !== undefined;

@@ -51,7 +51,7 @@ async function remindOrTakeBack(work: ThreadWork, wait: PersonWait): Promise<Job
   const isThere = wait.reminder === 'posted' || (mayStand && (await remind(work, wait, posts)));
   if (mayStand && isThere)
     return { inMs: wait.waits_for === PLAN_WAIT ? LOOK_AGAIN_MS.plan : LOOK_AGAIN_MS.run };
-  // Over, in a closed place, or with a reminder that is not wanted: nothing is posted of this wait later.
+  // The wait is over, its place is closed, or its reminder is not wanted: nothing is posted of it later.
   await takeBack(work.deps, wait, posts);
   return 'done';
 }

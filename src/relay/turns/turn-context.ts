@@ -79,7 +79,7 @@ export class TurnContext implements ThreadWork {
   withRetry<T>(step: () => Promise<T>): Promise<T> {
     const about = { turn: this.turn.id };
     const onWait = (waitCause: WaitCause) => this.state.update({ waitCause });
-    // How long to wait before "gone", "refused" or an unreadable answer counts: longer while the task still answers.
+    // A "gone", "refused" or unreadable answer counts only after a wait, which is longer while the task still answers.
     const doubt = async (error: unknown) => {
       // Until the thread's task is known, the workspace's account is the one that a task would get.
       const account = this.#task?.account_id ?? this.deps.accountOf(this.turn.workspace);

@@ -185,7 +185,7 @@ export function outcomeOfError(
   if (error instanceof AccountGone) return { outcome: 'refused', sentence: strings.accountChanged };
   if (error instanceof AgentError) return { outcome: 'refused', sentence: failureSentence(error, atService) };
   if (error instanceof PayloadRefusedError) return { outcome: 'abandoned', sentence: strings.answerRefused };
-  // What Slack failed at for too long, or an error that nobody foresaw.
+  // Slack has failed for too long, or nobody foresaw the error.
   return { outcome: 'abandoned', sentence: strings.retriesExhausted };
 }
 

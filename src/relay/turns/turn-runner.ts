@@ -73,7 +73,7 @@ export class TurnRunner {
       const context = await this.#nextTurn({ deps, workspace, lease }, thread, job);
       if (context === undefined) return 'done';
       await this.#runTurn(context, thread);
-      if (context.isJobDone) return 'recorded'; // By the statement that finished the turn.
+      if (context.isJobDone) return 'recorded';
       // A turn that stays open must not run over and over.
       const isStillOpen = (await deps.store.turns.open(thread))?.id === context.turn.id;
       return { inMs: isStillOpen ? LOOK_AGAIN_MS : 0 };

@@ -113,7 +113,7 @@ export class StopTriggers {
     return (await store.messages.withdraw(key)) ? 'withdrawn' : 'over';
   }
 
-  /** Of the turns that post now, the one whose thread has our post `ts`, if any. Throws a SlackError. */
+  /** The turn that posts now, and whose thread has our post `ts`, if there is one. Throws a SlackError. */
   async #turnPosting({ workspace, channel, ts }: MessageKey): Promise<Turn | undefined> {
     const slack = this.#deps.workspace(workspace);
     const signal = timeLimit(this.#deps.settings.lookupMs);

@@ -135,7 +135,7 @@ export class TurnRow {
     this.learn(unsent);
   }
 
-  /** Records a step, which reaches this phase, with the next one, or in a moment: until then it can be found out again. */
+  /** Records a step, by which the turn reaches `phase`, with the next one or in a moment: it can be found out again. */
   recordSoon(values: TurnUpdate, phase = this.#turn.phase): void {
     this.#turn = { ...this.#turn, ...values, phase };
     this.#unrecorded = { ...this.#unrecorded, ...values };

@@ -10,8 +10,8 @@ import type { AccountRow } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/encryption.ts';
-import { ReadRate } from '../runtime/agent-read-budget.ts';
 import { inBackground } from '../runtime/poller.ts';
+import { ReadRate } from '../runtime/read-rate.ts';
 import { RefreshedRows } from './installed-workspaces.ts';
 
 export interface ServiceAccountsDeps {

@@ -2,8 +2,8 @@ import { undefinedIfNotFound } from '../../agent/errors.ts';
 import { within } from '../../calls/retries-and-waits.ts';
 import type { Turn } from '../../store/schema.ts';
 import { isAtService } from '../../store/threads/turn-phase.ts';
-import type { ReadRate, ReadTimes } from '../runtime/agent-read-budget.ts';
 import type { TaskWork } from '../runtime/deps.ts';
+import type { ReadRate, ReadTimes } from '../runtime/read-rate.ts';
 import type { TurnMemory } from '../runtime/reply-memory.ts';
 import { hasReplyFailed, isReplySettled, keptSizeOf, type ReadReply, toReadReply } from './reply-blocks.ts';
 

@@ -20,8 +20,8 @@ import { WorkflowExecutions } from '../../slack/workflow-executions.ts';
 import type { AllowedUsers, ListenMode, TaskControl, ThreadKey, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TurnLimits } from '../../store/threads/turn-usage.ts';
-import type { ReadRate } from './agent-read-budget.ts';
 import type { Lease } from './lease.ts';
+import type { ReadRate } from './read-rate.ts';
 import type { RenderQueue } from './render-queue.ts';
 import type { ReplyMemory, TurnMemory } from './reply-memory.ts';
 

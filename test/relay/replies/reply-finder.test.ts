@@ -6,7 +6,7 @@ import {
   taskSchema,
 } from '../../../src/agent/service-schema.ts';
 import { findReply } from '../../../src/relay/replies/reply-reader.ts';
-import { ReadRate } from '../../../src/relay/runtime/agent-read-budget.ts';
+import { ReadRate } from '../../../src/relay/runtime/read-rate.ts';
 
 const never = new AbortController().signal;
 const task = { id: 't', created_at: '2026-01-01T00:00:00Z', project_id: 'p', platform: null };

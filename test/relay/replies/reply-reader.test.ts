@@ -7,7 +7,7 @@ import {
   taskSchema,
 } from '../../../src/agent/service-schema.ts';
 import { ReplyReader, type SettledReply } from '../../../src/relay/replies/reply-reader.ts';
-import { ReadRate } from '../../../src/relay/runtime/agent-read-budget.ts';
+import { ReadRate } from '../../../src/relay/runtime/read-rate.ts';
 import { ReplyMemory } from '../../../src/relay/runtime/reply-memory.ts';
 import { SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { ReadRate, type ReadTimes } from '../../../src/relay/runtime/agent-read-budget.ts';
+import { ReadRate, type ReadTimes } from '../../../src/relay/runtime/read-rate.ts';
 
 const never = new AbortController().signal;
 const lease = { signal: never, draining: never, remainingMs: () => 8_000 };

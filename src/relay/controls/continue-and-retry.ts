@@ -52,7 +52,7 @@ export function messageButtons(
   };
 }
 
-/** Whether people have deleted one of these messages: of a message that a button sent again, the one that it repeats. */
+/** Whether people have deleted one of these messages, or the message that a button has sent again as one of these. */
 async function wasAnyDeleted(store: Store, messages: readonly Message[]): Promise<boolean> {
   const asFirstSaid = messages.map((message) => ({ ...message, ts: message.said_ts ?? message.ts }));
   const deletions = await Promise.all(asFirstSaid.map((one) => store.pendingEdits.isDeleted(one)));

@@ -24,7 +24,7 @@ import {
 /** An app's text beside its blocks is a summary, unless it is so many times longer. */
 const LONGER_THAN_SUMMARY = 2;
 
-/** Whether blocks hold what a person typed: the text beside it repeats it, or its beginning. */
+/** Whether blocks hold what a person typed: the text beside them then repeats it, or its beginning. */
 export function hasRichText(blocks: readonly unknown[]): boolean {
   return blocks.some((block) => (richTextElements(block) ?? []).length > 0);
 }

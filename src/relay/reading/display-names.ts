@@ -67,7 +67,7 @@ export async function lookUpReferences(
   );
 }
 
-/** Names as the agent reads them: the id follows one that several have, or that ends like a note of ours or an id. */
+/** Names as the agent reads them: the id follows a name that several have, or that ends like an id or a note of ours. */
 export function toldApart(names: DisplayNames): DisplayNames {
   const byLook = Map.groupBy(names, ([id, name]) => `${/^[CDG]/.test(id) ? '#' : '@'}${asSeen(name)}`);
   const told = [...byLook].flatMap(([look, same]) => {

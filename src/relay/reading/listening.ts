@@ -8,8 +8,8 @@ import { authoredBlocksOf, blocksOf, type ParsedMessage } from './message-parser
 import { inlinesOf, type ParsedBlock, type ParsedInline } from './parsed-blocks.ts';
 
 /**
- * Whom a message is for: the bot, in any thread; the people of its thread, or of its channel, and the bot where it
- * takes part there; or others, never the bot.
+ * Whom a message is for. `bot`: it, in any thread. `thread` and `channel`: the people there, and the bot if it takes part
+ * there. `others`: never the bot.
  */
 type Addressee = 'bot' | 'thread' | 'channel' | 'others';
 

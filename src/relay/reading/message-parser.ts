@@ -129,7 +129,7 @@ function isPersonsMessage({ user, subtype }: Pick<ThreadMessage, 'user' | 'subty
 
 /**
  * A message as the inbox takes it in; undefined for the bot's own, Slack's notices and what nobody wrote. An app goes by its own
- * id, because many have no user. Of one that may not ask (`askers`: B…), only replies count, by their ids.
+ * id, because many have no user. If it may not ask (`askers`: B…), only its replies count, and only by their ids.
  */
 export function toIncomingMessage(
   place: Pick<IncomingMessage, 'workspace' | 'channel' | 'isGroup'>,

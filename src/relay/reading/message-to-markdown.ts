@@ -59,7 +59,7 @@ function codeFence(code: string, language: string): string {
   return `${fence}${language.replace(/[\s`]/g, '')}\n${code.replace(/\n$/, '')}\n${fence}`;
 }
 
-/** A table that has more rows than its first ones is named by its file, if it goes as one. */
+/** The first rows of a table. If it has more, and goes to the agent as a file, only its size and the name of that file. */
 function tableToMarkdown(table: ParsedTable, names: DisplayNames): string {
   const { rows, columns, file } = table;
   if (isInFileOnly(table))
@@ -93,7 +93,7 @@ export function inlinesToText(content: readonly ParsedInline[], names: DisplayNa
   return texts.join('');
 }
 
-/** `markers` holds the marker widths of the items that this list is nested under. Updates it for the next list. */
+/** A list. `markers` holds the widths of the markers under which it is nested, and is updated for the next list. */
 function listToMarkdown(block: ParsedList, markers: number[], names: DisplayNames): string {
   const indent = ' '.repeat(markers.slice(0, block.indent).reduce((sum, width) => sum + width, 0));
   let width = 0;
@@ -124,7 +124,7 @@ export function inlinesToMarkdown(content: readonly ParsedInline[], names: Displ
   return withEmphasis(texts, ['bold', 'italic', 'strike']);
 }
 
-/** A line break is a piece of its own without style, so that no emphasis spans two lines. */
+/** The texts of an element. A line break is one of its own without style, so that no emphasis spans two lines. */
 function styledTexts(inline: ParsedInline, names: DisplayNames): StyledText[] {
   if (inline.kind === 'link') return [{ text: linkToMarkdown(inline), style: inline.style }];
   const text = inline.kind === 'text' ? inline.text : displayName(inline, names);

@@ -35,7 +35,7 @@ export function referencePiece(kind: SlackReference['kind'], id: string, label?:
   return { kind, id, label, style: {} };
 }
 
-/** What inline elements say: of links their labels. */
+/** What inline elements say. Links say their labels. */
 export function textOf(content: readonly ParsedInline[]): string {
   const texts = content.map((piece) => {
     if (piece.kind === 'text') return piece.text;
@@ -73,7 +73,7 @@ export type ParsedBlock =
   | ParsedTable
   | { readonly kind: 'quoted_blocks'; readonly blocks: readonly ParsedBlock[] };
 
-/** All inline elements of the blocks, in reading order: of a table those that the text shows. Code blocks have none. */
+/** All inline elements of the blocks, in reading order. A table has those that the text shows, and code has none. */
 export function inlinesOf(blocks: readonly ParsedBlock[]): ParsedInline[] {
   return blocks.flatMap((block): readonly ParsedInline[] => {
     if (block.kind === 'paragraph' || block.kind === 'quoted_lines') return block.content;

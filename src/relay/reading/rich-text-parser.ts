@@ -159,7 +159,7 @@ export function parseInline(raw: unknown, labels: Labels, before?: unknown): Par
   }
 }
 
-/** What an element shows that Slack has and we do not know: its text, its address, or what its id names. */
+/** What an element of an unknown type shows: its text, its address, or what its id names. */
 function parseUnknownElement(raw: unknown, labels: Labels): ParsedInline[] {
   const parsed = unknownElementSchema.safeParse(raw);
   if (!parsed.success) return typeof raw === 'string' ? [textPiece(raw)] : [];

@@ -61,8 +61,8 @@ export function parseFlags(
 }
 
 /**
- * The flag that the text after all flags begins with if it is nearly one of ours, and which that is. What is less like one
- * is text for the agent.
+ * The flag with which the text after all flags begins, if it is nearly one of ours, and the one that was meant. Anything
+ * less like a flag is text for the agent.
  */
 export function misspeltFlag(
   text: string,

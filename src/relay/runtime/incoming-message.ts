@@ -14,7 +14,7 @@ export interface IncomingMessage extends ThreadKey, ChannelActor {
   isGroup?: boolean;
   /** Slack says that it mentions the bot, which may have another id in the text. Such a copy may lack files. */
   isMention?: boolean;
-  /** Its client's id of it: the same for two messages that it sent for one. */
+  /** The id that its client gave it: two messages that a client sends for one have the same. */
   clientId?: string | undefined;
   /** Slack says that it shares its files, and repeats none. */
   sharesFiles?: boolean;
@@ -107,6 +107,6 @@ export function messageContent(
   return { text, ...keptParts(message), ...(files && { files }) };
 }
 
-/** The emoji on a message that waits for its turn, and on one that a run got while it worked: its reply goes on above. */
+/** The emoji on a message that waits for its turn, and on one that a run got while it worked: the run's reply goes on above it. */
 export const WAITING_EMOJI = 'hourglass_flowing_sand';
 export const TAKEN_EMOJI = 'arrow_up';

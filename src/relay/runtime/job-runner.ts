@@ -21,9 +21,9 @@ const RENEW_INTERVAL_MS = 3_000;
 const LEASE_CHECK_INTERVAL_MS = 250;
 /** The pause after a run that failed, where the pauses do not grow (ms); less after an outage of the database. */
 const RETRY_DELAY_MS = 5_000;
-/** How long it is tried to tell of a job that was given up (ms). */
+/** For how long it is tried again to tell people of a job that was given up (ms). */
 const TELL_FOR_MS = 2 * 24 * 60 * 60_000;
-/** How long running jobs may take to end when the process stops, where their kind does not say (ms). */
+/** How long running jobs may take to end when the process stops, if their kind does not say (ms). */
 const STOP_GRACE_MS = 1_500;
 /** Longest call to the database that a stop waits for (ms). */
 const CALL_TIMEOUT_MS = 5_000;

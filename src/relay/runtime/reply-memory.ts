@@ -84,7 +84,7 @@ export class ReplyMemory {
     };
   }
 
-  /** A turn keeps so much instead of what it kept of this part; false if there is no room for it now. */
+  /** Has a turn keep this much of a part, instead of what it kept before; false if there is no room for it now. */
   keep({ workspace, id }: { workspace: string; id: string }, part: Part, size: KeptSize): boolean {
     const holder = this.#holders.get(id) ?? this.#add(workspace, id);
     holder.isSettled = size.isSettled;

@@ -27,7 +27,7 @@ export function isInterruption(error: unknown, code: Interruption['code']): bool
   return error instanceof Interruption && error.code === code;
 }
 
-/** What more a step knows that ends a turn. */
+/** What else a step knows that ends a turn. */
 interface TurnEnd {
   cause?: unknown;
   /** What the thread offers beside the sentence: to choose another model. */

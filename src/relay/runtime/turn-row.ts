@@ -24,7 +24,7 @@ export class TurnRow {
   /** What waits to be recorded. */
   #unrecorded: TurnUpdate | undefined;
   #recordTimer: NodeJS.Timeout | undefined;
-  /** Recording it, while that is under way: if it fails, the values wait again. */
+  /** The call that records it, while it is under way: if it fails, the values wait again. */
   #recording: Promise<void> | undefined;
 
   constructor(
@@ -47,7 +47,7 @@ export class TurnRow {
     return this.mayHaveSent && isSendInDoubt(this.#turn);
   }
 
-  /** Takes the row that a statement of its own has returned. */
+  /** Keeps the row that a statement has returned, with what waits to be recorded. */
   learn(turn: Turn): Turn {
     this.#turn = { ...turn, ...this.#unrecorded };
     return this.#turn;
@@ -60,7 +60,7 @@ export class TurnRow {
     return this.learn(now);
   }
 
-  /** Like `read`; throws TurnEnded after a stop, and an Interruption after one of the run that passes it on. */
+  /** Like `read`, but throws TurnEnded after a stop, and an Interruption after a stop of the run that passes the message on. */
   async readUnlessStopped(store: Store = this.#work.deps.store): Promise<Turn> {
     const now = await this.read(store);
     if (now.stop_requested_at !== null) throw new TurnEnded('cancelled', null);

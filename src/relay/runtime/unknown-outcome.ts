@@ -103,7 +103,7 @@ export async function postOnce(
   return (await once({ look: at === null ? undefined : () => find(at), act, ifNoEffect }, lease)).ts;
 }
 
-/** The intent of the one post of a job, whose claim another process may have meanwhile: the rate limit may hold it up for long. */
+/** The intent of a job's one post. The rate limit may hold the post up for so long that another process has the job. */
 export function jobPostIntent({ store }: Pick<RelayDeps, 'store'>, job: Job): PostIntent {
   const record = async () => {
     if (!(await store.jobs.intend(job))) throw new Interruption('taken_over');

@@ -23,7 +23,7 @@ export function isThreadUnreachable(error: unknown): error is SlackError {
   return error instanceof MessageGoneError && DELETED_THREAD_CODES.has(error.slackCode);
 }
 
-/** How long (ms) no event may tell that a channel has another id. */
+/** How long (ms) it may take until an event tells that a channel has another id. */
 const MOVE_TOLD_WITHIN_MS = 60_000;
 
 /** A job for a thread that cannot be reached ends, unless the channel may have another id. Throws any other error. */

@@ -25,7 +25,7 @@ const followUpSchema = z.object({
   notice: z.string().optional(),
 });
 
-/** When the check comes after one at `watchedMs`, at the end of the watch at the latest; `done` if that has passed. */
+/** When the check after one at `watchedMs` comes: at the end of the watch at the latest. `done` once the watch has ended. */
 export function nextCheck(
   isAtWork: boolean,
   watchedMs: number,

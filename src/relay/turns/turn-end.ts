@@ -175,7 +175,7 @@ export function countTools({ blocks }: Pick<ReadReply, 'blocks'>): Record<string
 /** What the service has of a turn: its thread's task, and its message. */
 type StateAtService = { task: boolean; message: boolean };
 
-/** How a permanent error ends a turn, and the `sentence` that says so: null if nothing does, or who stopped the turn does. */
+/** How a permanent error ends a turn, and its `sentence`, if it has one. After a stop, the thread says who stopped the turn. */
 export function outcomeOfError(
   error: unknown,
   atService: StateAtService,

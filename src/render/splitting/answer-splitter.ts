@@ -142,7 +142,6 @@ export class AnswerSplitter {
   /** Frees the rendered open part: of thousands of replies at a time, few are rendered again. */
   dropCache(): void {
     this.#openPart = undefined;
-    this.#open.dropParse();
   }
 
   #renderOpen(text: string, final: boolean): AnswerPart {

@@ -50,7 +50,6 @@ export class OpenPart {
   #marks = 0;
   readonly #addition = new ShownAddition();
   #base: ReparseBase;
-  #lastParse: { source: string; tree: MarkdownNode } | undefined;
 
   constructor(start: number, opener: string) {
     this.start = start;
@@ -102,31 +101,23 @@ export class OpenPart {
     return false;
   }
 
-  /** Whether the part exceeds the limits on blocks or table rows. */
+  /** Whether the part exceeds the limits on blocks or table rows. What is parsed for that counts once it is rendered or cut. */
   exceedsBlockLimits(text: string, final: boolean, count: ParseCounter): boolean {
-    const { source, tree } = this.parse(text, count);
+    const { source, tree } = this.#parse(text, { ...count });
     const first = this.#base.at === this.start ? this.opener.length + 1 : 0;
     const before = final ? source.length + 1 : lineStart(source, source.length);
     return cutAtBlockLimit(source, tree, { first, before }, this.#base.blocks) !== undefined;
   }
 
   /** Parses from the base on. */
-  parse(text: string, count: ParseCounter): { source: string; tree: MarkdownNode } {
+  #parse(text: string, count: ParseCounter): { source: string; tree: MarkdownNode } {
     const source = this.#base.prefix + text.slice(this.#base.at);
-    if (this.#lastParse?.source === source) return this.#lastParse;
-    const tree = parseMarkdown(source, count);
-    this.#lastParse = { source, tree };
-    return this.#lastParse;
-  }
-
-  /** Frees what was parsed last. */
-  dropParse(): void {
-    this.#lastParse = undefined;
+    return { source, tree: parseMarkdown(source, count) };
   }
 
   /** The segments to show, and where in the answer they end. */
   render(text: string, final: boolean, count: ParseCounter): { segments: Segment[]; end: number } {
-    const { source, tree } = this.parse(text, count);
+    const { source, tree } = this.#parse(text, count);
     const { at, prefix, segments: stable } = this.#base;
     const tail = final
       ? { shownTo: source.trimEnd().length, closer: closerAtEnd(source, tree) }
@@ -136,7 +127,6 @@ export class OpenPart {
     const segments = [...stable, ...segmentsOf(shown)];
     const end = at + hold - prefix.length;
     this.#advanceBase(source, tree);
-    this.dropParse();
     return { segments, end };
   }
 

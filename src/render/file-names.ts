@@ -1,4 +1,4 @@
-import { toOneLine } from './text-format.ts';
+import { graphemeStart, toOneLine } from './text-format.ts';
 
 /** The longest file name that file systems accept, in UTF-8 bytes. */
 const MAX_NAME_BYTES = 255;
@@ -17,11 +17,8 @@ export function storedName(name: string, unnamed: string, maxBytes: number = MAX
   if (Buffer.byteLength(clean) <= maxBytes) return clean;
   const [stem, ending] = nameParts(clean);
   const room = maxBytes - Buffer.byteLength(ending);
-  let kept = '';
-  for (const { segment } of new Intl.Segmenter('en').segment(stem)) {
-    if (Buffer.byteLength(kept) + Buffer.byteLength(segment) > room) break;
-    kept += segment;
-  }
+  let kept = stem.slice(0, graphemeStart(stem, room));
+  while (Buffer.byteLength(kept) > room) kept = kept.slice(0, graphemeStart(kept, kept.length - 1));
   return `${kept}${ending}`;
 }
 

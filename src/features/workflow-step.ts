@@ -16,6 +16,7 @@ import { PayloadRefusedError, SlackError } from '../slack/errors.ts';
 import { CHANNEL_LEVEL, JOB_KIND } from '../store/jobs/jobs.ts';
 import type { Job, Message, MessageContent, SlackTs, Thread, Turn } from '../store/schema.ts';
 import { isOver } from '../store/threads/turn-phase.ts';
+import { taskIdOf } from '../store/threads/turns.ts';
 
 const words = strings.workflowStep.failed;
 /** The pauses between two looks at a step (ms). */
@@ -149,11 +150,11 @@ export function workflowSteps(deps: RelayDeps, runDue: () => void) {
   async function outputsOf(step: StepProgress, signal: AbortSignal): Promise<Record<string, string>> {
     const link = await linkOf(step);
     const answer = step.waits_for_answer ? await answerOf(step, signal) : undefined;
-    const task_id = taskOf(step);
+    const task_id = taskIdOf(step.turn, step.thread);
     return {
       state: step.turn?.outcome ?? 'running',
       ...(link !== undefined && { link }),
-      ...(task_id !== undefined && { task_id }),
+      ...(task_id !== null && { task_id }),
       ...(answer !== undefined && { answer }),
     };
   }
@@ -170,8 +171,8 @@ export function workflowSteps(deps: RelayDeps, runDue: () => void) {
   /** The answer as Markdown that notifies nobody; undefined if there is none. Throws transient failures of the service. */
   async function answerOf(step: StepProgress, signal: AbortSignal): Promise<string | undefined> {
     const { thread, turn } = step;
-    const task = taskOf(step);
-    if (task === undefined || thread === undefined || turn === undefined) return undefined;
+    const task = taskIdOf(turn, thread);
+    if (task === null || thread === undefined || turn === undefined) return undefined;
     const { assistant_message_id, finished_at } = turn;
     if (assistant_message_id === null) return undefined;
     try {
@@ -201,10 +202,6 @@ interface StepProgress extends StepRequest {
   message?: Message | undefined;
 }
 
-function taskOf({ thread, turn }: StepProgress): string | undefined {
-  return turn?.task_id ?? thread?.task_id ?? undefined;
-}
-
 /** Whether Slack can be told of a step: it asked nothing, its task has begun, or the turn that it waits for has ended. */
 function isReady(step: StepProgress): boolean {
   if (step.refusal !== null) return true;
@@ -218,7 +215,7 @@ function isReady(step: StepProgress): boolean {
 /** Why a step has no task; undefined if it has one. Where its turn ended before that, the thread says why. */
 function failureOf(step: StepProgress): keyof typeof words | undefined {
   if (step.thread_ts === null) return 'not_posted';
-  return taskOf(step) === undefined ? 'refused' : undefined;
+  return taskIdOf(step.turn, step.thread) === null ? 'refused' : undefined;
 }
 
 /** How long until a step is looked at again (ms), unless the end of its turn comes first: longer for an older step. */

@@ -44,8 +44,8 @@ export function messageKeyOf({ workspace, channel, message_ts }: Omit<Turn, 'pro
 }
 
 /** The task of a turn: its own, because the thread may have another task since. */
-export function taskIdOf(turn: Turn | undefined, thread: Thread): string | null {
-  return turn?.task_id ?? thread.task_id;
+export function taskIdOf(turn: Turn | undefined, thread: Thread | undefined): string | null {
+  return turn?.task_id ?? thread?.task_id ?? null;
 }
 
 /** Turns: one message to the agent and its reply. */

@@ -95,7 +95,7 @@ async function tellOutcome(
     throw error;
   });
   if (result === 'done') return;
-  if (typeof result === 'string') await tell(strings.command.tooLate);
+  if (typeof result === 'string') await tell(strings.controlFailed.late);
   else await tell(result.text, result.blocks);
 }
 

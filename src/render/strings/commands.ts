@@ -53,7 +53,6 @@ export const command = {
   since: (ms: number) => `for ${formatDuration(ms)}`,
   unavailable: "That didn't work just now. Please try again in a moment.",
   installAgain: 'Slack no longer lets me do that here. Ask an admin to install me again.',
-  tooLate: "That took too long, and Slack can't open the window any more. Please try again.",
 } as const;
 
 /** Sent once to a person who writes below a finished thread of direct messages; `url` leads to that thread. */

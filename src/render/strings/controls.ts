@@ -3,7 +3,7 @@ import { buttons } from './buttons.ts';
 /** Why a press on a button had no effect. */
 export const controlFailed = {
   over: 'This has already ended, so nothing changed.',
-  late: "That took too long, and Slack can't open the window any more. Please press the button again.",
+  late: "That took too long, and Slack can't open the window any more. Please try again.",
   stopping:
     "The agent has already been asked to stop. If it's still running after 10 seconds, ask again to stop it at once.",
   unknown: "I no longer know this message, so its buttons don't work. Write in the thread instead.",

@@ -76,6 +76,6 @@ describe('the steps of a turn', () => {
     scene.slack.faults.add({ call: 'views.open', fault: { kind: 'status', status: 200, body }, times: 1 });
     await pressSteps(channel, root);
     const said = await scene.until('a sentence is there', () => slack.ephemerals(scene.ada, channel)[0]);
-    expect(said.text).toContain('press the button again');
+    expect(said.text).toContain(strings.controlFailed.late);
   });
 });

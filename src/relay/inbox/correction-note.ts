@@ -61,9 +61,8 @@ export async function tellOfLateEdit(
   if (turn === undefined) return;
   const hasEnded = hasSettled(turn); // With or without a reply.
   if (outcome.change === 'deletion' && hasEnded) return; // Nothing is left to stop.
-  const tooLate = turn.outcome === 'completed' ? strings.editedAfterAnswer : strings.editedAfterEnd;
   const editNote = hasEnded
-    ? noteWithButtons(tooLate, ['correct'], message.ts)
+    ? noteWithButtons(strings.editedAfterEnd, ['correct'], message.ts)
     : noteWithButtons(strings.editedAfterSending, ['send_instead', 'correct'], message.ts);
   const note =
     outcome.change === 'edit' ? editNote : noteWithButtons(strings.deletedAfterSending, ['stop'], turn.id);

@@ -75,7 +75,6 @@ export const listeningEnded = (who: string) =>
   `${who || 'Someone'} asked me not to read every reply here. Mention me when you need me.`;
 
 export const editedAfterSending = 'The agent is working with the old version. Send the new one?';
-export const editedAfterAnswer = 'The agent answered the old version. Send the new one?';
 export const editedAfterEnd = 'The agent no longer works on the old version. Send the new one?';
 export const deletedAfterSending = 'The agent is already working on the message that you deleted. Stop it?';
 export const optionsFixed =

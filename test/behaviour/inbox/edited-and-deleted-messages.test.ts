@@ -126,7 +126,7 @@ describe.concurrent('a changed message', () => {
     await scene.finished(channel, root);
     slack.edit(channel.id, root.ts, `${scene.mention} the mean of column a`);
     const note = await scene.until('the note is there', () => slack.ephemerals(scene.ada, channel)[0]);
-    expect(note.text).toBe(strings.editedAfterAnswer);
+    expect(note.text).toBe(strings.editedAfterEnd);
     slack.edit(channel.id, root.ts, `${scene.mention} the mean of column b`);
     await slack.settled();
     const press = { person: scene.ada.id, channel: channel.id, ts: note.ts, actionId: 'correct' };
@@ -215,7 +215,7 @@ describe.concurrent('a changed message', () => {
     await scene.finished(channel, root);
     slack.edit(channel.id, root.ts, `${scene.mention} one to send again`);
     const note = await scene.until('the note is there', () => slack.ephemerals(scene.ada, channel)[0]);
-    expect(note.text).toBe('The agent no longer works on the old version. Send the new one?');
+    expect(note.text).toBe(strings.editedAfterEnd);
   });
 
   test('is not sent as a correction that waits once it is deleted', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
 import {
   controlRefused,
-  editedAfterAnswer,
+  editedAfterEnd,
   recordNotes,
   taskRecord,
   tasks,
@@ -353,7 +353,7 @@ describe('the record of a task', () => {
     expect(before.page).not.toContain(recordNotes.edited);
     slack.edit(channel.id, root.ts, `${scene.mention} Later words`);
     const note = await scene.until('the note is there', () =>
-      slack.ephemerals(scene.ada, channel).find(({ text }) => text === editedAfterAnswer),
+      slack.ephemerals(scene.ada, channel).find(({ text }) => text === editedAfterEnd),
     );
     const { page, metadata } = await saved(channel, root);
     expect(page.split(recordNotes.edited)).toHaveLength(2);
@@ -388,7 +388,7 @@ describe('the record of a task', () => {
     await Promise.all([slow, second].map((message) => scene.finished(channel, message)));
     slack.edit(channel.id, second.ts, 'The second half');
     const note = await scene.until('the note is there', () =>
-      slack.ephemerals(scene.ada, channel).find(({ text }) => text === editedAfterAnswer),
+      slack.ephemerals(scene.ada, channel).find(({ text }) => text === editedAfterEnd),
     );
     await slack.click({ person: scene.ada, channel, ts: note.ts, actionId: 'correct' });
     await answered(channel, 4);

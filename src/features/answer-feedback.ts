@@ -12,7 +12,13 @@ import {
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { inBackground } from '../relay/runtime/poller.ts';
 import { trySendEphemeral } from '../relay/runtime/private-notices.ts';
-import { formModal, type Modal, textInput, type ViewBlock } from '../render/blocks/modal.ts';
+import {
+  formModal,
+  MAX_INPUT_CHARACTERS,
+  type Modal,
+  textInput,
+  type ViewBlock,
+} from '../render/blocks/modal.ts';
 import {
   contextLineBlock,
   messageOfBlocks,
@@ -72,7 +78,7 @@ async function commentForm(deps: RelayDeps, request: ControlRequest): Promise<Mo
 /** Saves a comment with the person's thumb, and tells its writer. */
 async function submitComment(deps: RelayDeps, { workspace, person, metadata, input }: FormSubmission) {
   const turnId = z.uuid().safeParse(metadata).data;
-  const comment = (input('comment')?.value ?? '').trim().slice(0, MAX_COMMENT_CHARACTERS);
+  const comment = (input('comment')?.value ?? '').trim().slice(0, MAX_INPUT_CHARACTERS);
   if (turnId === undefined || comment === '') return undefined;
   const { store, log } = deps;
   const key = { workspace, turn_id: turnId, user_id: person };
@@ -107,19 +113,16 @@ async function postComment(deps: RelayDeps, key: FeedbackKey, turn: Turn, text: 
   const url = await posting.getPermalink({ channel: turn.channel, ts: turn.thread_ts });
   const message = messageOfBlocks([
     contextLineBlock(heading),
-    sectionBlock(shorten(text, MAX_COMMENT_CHARACTERS)),
+    sectionBlock(text),
     mrkdwnSection(`<${url}|${strings.buttons.open_thread.label}>`),
   ]);
   await posting.post({ channel, message, key: randomUUID(), kind: 'notice' });
 }
 
-/** The most that a plain-text input takes. */
-const MAX_COMMENT_CHARACTERS = 3_000;
-
 /** The form for a comment on a turn's answer; `written` is the person's earlier comment. */
 export function commentView(turnId: string, written: string | null): Modal {
   const { title, label, hint } = strings.feedback;
-  const field = { initial: written, maxLength: MAX_COMMENT_CHARACTERS, multiline: true };
+  const field = { initial: written, multiline: true };
   const form = { callback: 'feedback_comment', metadata: turnId, submit: strings.labels.send };
   return formModal(title, [textInput('comment', { label, hint }, field)], form);
 }

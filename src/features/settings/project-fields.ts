@@ -4,7 +4,7 @@ import { closingAt } from '../../relay/access/access-policy.ts';
 import { projectDenial } from '../../relay/access/rights.ts';
 import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import { textInput, type ViewBlock } from '../../render/blocks/modal.ts';
+import { MAX_INPUT_CHARACTERS, textInput, type ViewBlock } from '../../render/blocks/modal.ts';
 import { sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text-format.ts';
@@ -13,8 +13,6 @@ import { type FormInput, isChanged, type Snapshot } from './settings-form.ts';
 
 /** Longest reading of a project (ms). */
 const READ_TIMEOUT_MS = 2_300;
-/** Most characters in an input (https://docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element). */
-const MAX_DESCRIPTION_CHARACTERS = 3_000;
 const MAX_TITLE_CHARACTERS = 500;
 const MAX_ID_CHARACTERS = 200;
 
@@ -51,21 +49,16 @@ export async function projectFields(deps: RelayDeps, actor: ChannelActor) {
   const read = await readProject(deps, actor.workspace, id);
   const texts = read && {
     title: shorten(read.title, MAX_TITLE_CHARACTERS),
-    description: shorten(read.description, MAX_DESCRIPTION_CHARACTERS),
+    description: shorten(read.description, MAX_INPUT_CHARACTERS),
   };
   const isUnread = texts === undefined;
   const kept = isUnread ? words.unreadHint : undefined;
   const title = { label: words.projectTitle, hint: kept, optional: isUnread };
   const description = { label: words.description, hint: kept ?? words.descriptionHint, optional: true };
-  const ofDescription = {
-    initial: texts?.description,
-    maxLength: MAX_DESCRIPTION_CHARACTERS,
-    multiline: true,
-  };
   const blocks: ViewBlock[] = [
     sectionBlock(strings.projectOfChannel({ id, title: read?.title })),
     textInput('channel_title', title, { initial: texts?.title, maxLength: MAX_TITLE_CHARACTERS }),
-    textInput('channel_description', description, ofDescription),
+    textInput('channel_description', description, { initial: texts?.description, multiline: true }),
     useProject,
   ];
   return { blocks, texts };

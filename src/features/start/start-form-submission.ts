@@ -21,6 +21,7 @@ import { isEmptyMessage } from '../../relay/sending/empty-message.ts';
 import { inviteMe } from '../../relay/tasks/task-summaries.ts';
 import { type Modal, noticeModal } from '../../render/blocks/modal.ts';
 import {
+  MAX_SECTION_CHARACTERS,
   messageOfBlocks,
   mrkdwnContextBlock,
   type RenderedMessage,
@@ -45,8 +46,6 @@ const LOOKUP_TIMEOUT_MS = 900;
 const PROMPT_TIMEOUT_MS = 700;
 /** The namespace of the ids of questions that commands ask. */
 const COMMANDS = '5c1f6b1e-3c0e-4f0a-9d0c-6f2b7a4e8d31';
-/** Most characters of a question that is given back (https://docs.slack.dev/reference/block-kit/blocks/section-block). */
-const MAX_RETURNED = 3_000;
 
 export interface StartFormSubmission extends WorkspaceActor, StartFormMetadata {
   values: StartFormValues;
@@ -200,7 +199,7 @@ export function commandAnswer(
 ): RenderedMessage {
   if (typeof answer === 'string') {
     const said = [sectionBlock(answer), ...(where === '' ? [] : [mrkdwnContextBlock(where)])];
-    const given = [quotation(shorten(question, MAX_RETURNED))];
+    const given = [quotation(shorten(question, MAX_SECTION_CHARACTERS))];
     return messageOfBlocks([...said, { type: 'rich_text', elements: given }]);
   }
   const { asked, otherWords } = strings.command;

@@ -19,8 +19,6 @@ import type { TaskChoices } from '../../store/schema.ts';
 import type { SignedText } from '../../store/workspaces/settings-store.ts';
 
 export const START_CALLBACK = 'start';
-/** Most characters in a text input (https://docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element). */
-export const MAX_QUESTION_CHARACTERS = 3_000;
 const MAX_TITLE_CHARACTERS = 300;
 const MAX_SKILL_CHARACTERS = 200;
 /** Most characters of an option (https://docs.slack.dev/reference/block-kit/composition-objects/option-object). */
@@ -154,7 +152,7 @@ function questionInput(
   hasPrompts: boolean,
 ): ViewBlock {
   const label = optional ? form.optionalQuestion : form.question;
-  const field = { initial: text, maxLength: MAX_QUESTION_CHARACTERS, multiline: true };
+  const field = { initial: text, multiline: true };
   return textInput('question', { label, optional: optional || hasPrompts }, field);
 }
 

@@ -18,7 +18,7 @@ import {
 } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
-import { createModal, type Modal } from '../../render/blocks/modal.ts';
+import { createModal, MAX_INPUT_CHARACTERS, type Modal } from '../../render/blocks/modal.ts';
 import { mrkdwnContextBlock, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { keptParts } from '../../slack/slack-message.ts';
@@ -29,7 +29,7 @@ import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../modals.ts';
 import { readQuestion } from './asked-again.ts';
 import { offeredPrompts, promptsToTry, promptValue } from './offered-prompts.ts';
-import { MAX_QUESTION_CHARACTERS, type StartFormContent, startFormView } from './start-form-view.ts';
+import { type StartFormContent, startFormView } from './start-form-view.ts';
 
 const MAX_USED_SKILLS = 20;
 
@@ -78,7 +78,7 @@ export function startForm(deps: RelayDeps) {
         metadata,
         ...asked,
         ...(chosen && { chosen }),
-        note: question.length > MAX_QUESTION_CHARACTERS ? strings.startForm.endMissing : undefined,
+        note: question.length > MAX_INPUT_CHARACTERS ? strings.startForm.endMissing : undefined,
         question: { text: question, optional: false },
       });
     });
@@ -185,7 +185,7 @@ export function startForm(deps: RelayDeps) {
     return renderView(workspace, draft.user_id, {
       metadata: { id, channel, drafted: true },
       question:
-        question.length > MAX_QUESTION_CHARACTERS
+        question.length > MAX_INPUT_CHARACTERS
           ? 'long'
           : { text: question, optional: source.about !== undefined || question === '' },
       quote: quoted,

@@ -68,15 +68,18 @@ export function inputBlock(
   };
 }
 
-/** A text of at most `maxLength` (up to 3,000) characters; it begins with `initial`, shortened to that. */
+/** Most characters in an input (https://docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element). */
+export const MAX_INPUT_CHARACTERS = 3_000;
+
+/** A text of at most `maxLength` characters; it begins with `initial`, shortened to that. */
 export function textInput(
   id: string,
   texts: InputTexts,
   {
     initial,
-    maxLength,
+    maxLength = MAX_INPUT_CHARACTERS,
     multiline = false,
-  }: { initial?: string | null | undefined; maxLength: number; multiline?: boolean | undefined },
+  }: { initial?: string | null | undefined; maxLength?: number; multiline?: boolean | undefined },
 ): types.InputBlock {
   const text = shorten(initial ?? '', maxLength);
   return inputBlock(

@@ -79,7 +79,7 @@ export function sectionBlock(text: string): types.SectionBlock {
 }
 
 /** Longest text of a section (https://docs.slack.dev/reference/block-kit/blocks/section-block). */
-const MAX_SECTION_CHARACTERS = 3_000;
+export const MAX_SECTION_CHARACTERS = 3_000;
 
 /** A message of blocks, and of what they say as its text: of a long list the beginning, or with `shift` the end. */
 export function messageOfBlocks(blocks: SlackBlock[], shortenBy: 'pop' | 'shift' = 'pop'): RenderedMessage {

@@ -1,5 +1,10 @@
 import type { ContentBlock } from '../../agent/content-blocks.ts';
-import { type RenderedMessage, type SlackBlock, sectionBlock } from '../blocks/slack-blocks.ts';
+import {
+  MAX_SECTION_CHARACTERS,
+  type RenderedMessage,
+  type SlackBlock,
+  sectionBlock,
+} from '../blocks/slack-blocks.ts';
 import { withoutEmbeddedData } from '../markdown/embedded-data.ts';
 import { withoutEscapes } from '../markdown/literal-marks.ts';
 import { unsupportedBlock } from '../strings/index.ts';
@@ -58,9 +63,6 @@ function paragraphBreak(before: string, after: string): string {
   return '\n'.repeat(Math.max(0, 2 - breaks));
 }
 
-/** Characters of a section (https://docs.slack.dev/reference/block-kit/blocks/section-block). */
-const MAX_SECTION_LENGTH = 3_000;
-
 /** The message with the source of its Markdown in sections, for when Slack rejects the Markdown. */
 export function withPlainText(message: RenderedMessage): RenderedMessage {
   const blocks = message.blocks.flatMap((block) =>
@@ -78,9 +80,9 @@ export function onlyPlainText(message: RenderedMessage): RenderedMessage {
 function toSections(text: string): SlackBlock[] {
   const sections: SlackBlock[] = [];
   for (let at = 0; at < text.length; ) {
-    const most = Math.max(graphemeStart(text, at + MAX_SECTION_LENGTH), at + 1);
+    const most = Math.max(graphemeStart(text, at + MAX_SECTION_CHARACTERS), at + 1);
     const line = text.lastIndexOf('\n', most - 1) + 1;
-    const end = most < text.length && line - at > MAX_SECTION_LENGTH / 2 ? line : most;
+    const end = most < text.length && line - at > MAX_SECTION_CHARACTERS / 2 ? line : most;
     const piece = text.slice(at, end);
     // Slack rejects a section without visible characters.
     if (/\S/.test(piece)) sections.push(sectionBlock(piece));

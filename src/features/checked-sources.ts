@@ -23,7 +23,6 @@ import { taskIdOf } from '../store/threads/turns.ts';
 export function sourceCheckJobs(deps: RelayDeps, checker: SourceChecker): JobKind {
   return {
     kind: JOB_KIND.sourceCheck,
-    share: 2,
     most: checker.most,
     timeoutMs: 60_000,
     giveUpAfterMs: 60 * 60_000,

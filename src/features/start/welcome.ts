@@ -33,7 +33,6 @@ const NO_PROMPT = 'new';
 export function welcomes(deps: RelayDeps, runDue: () => void) {
   const jobs: JobKind = {
     kind: JOB_KIND.welcome,
-    share: 2,
     timeoutMs: 30_000,
     giveUpAfterMs: 24 * 60 * 60_000,
     perform: async (job, lease) => {

@@ -10,8 +10,8 @@ import { type Lease, RenewableLease, unlessLost } from './lease.ts';
 import { inBackground, Poller } from './poller.ts';
 import { isOverdue, transientFailure } from './retry-and-giving-up.ts';
 
-/** Most jobs of a kind that a process runs at a time, where the kind does not say. */
-const MAX_CONCURRENT = 100;
+/** Most jobs of a kind that a process runs at a time, and of one workspace, where the kind does not say. */
+const DEFAULT_ROOM = { most: 100, share: 2 };
 const MAX_PER_CLAIM = 500;
 /** The pause between two claims (ms): each reads all due jobs, and wake-ups often come together. */
 const CLAIM_PAUSE_MS = 20;
@@ -43,8 +43,8 @@ type RunOutcome = JobOutcome | { waitMs: number };
 /** What a kind of jobs does, and its limits. */
 export interface JobKind {
   readonly kind: string;
-  /** Most of one workspace in one process: others do not wait for its service, or for its Slack. */
-  readonly share: number;
+  /** Most of one workspace in one process: others do not wait for its service, or for its Slack. 2 by default. */
+  readonly share?: number;
   /** Most in one process; 100 by default. */
   readonly most?: number;
   /** How long one run may take (ms): it may hold a place only for so long. */
@@ -74,7 +74,7 @@ export interface JobRunnerDeps {
 }
 
 interface Run {
-  kind: JobKind & { most: number };
+  kind: JobKind & typeof DEFAULT_ROOM;
   job: Job;
   lease: RenewableLease;
   ended: Promise<void>;
@@ -83,7 +83,7 @@ interface Run {
 /** Runs the due jobs of all kinds: of each workspace a few at a time, each for a limited time. */
 export class JobRunner {
   readonly #deps: JobRunnerDeps;
-  readonly #kinds = new Map<string, JobKind & { most: number }>();
+  readonly #kinds = new Map<string, JobKind & typeof DEFAULT_ROOM>();
   readonly #runs = new Map<string, Run>();
   readonly #claims: Poller;
   readonly #renewals: Poller;
@@ -111,7 +111,7 @@ export class JobRunner {
   }
 
   add(kind: JobKind): void {
-    this.#kinds.set(kind.kind, { most: MAX_CONCURRENT, ...kind });
+    this.#kinds.set(kind.kind, { ...DEFAULT_ROOM, ...kind });
   }
 
   /** How many jobs of a kind this process runs, of a workspace or of all. */

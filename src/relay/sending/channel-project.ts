@@ -128,7 +128,6 @@ export function nameSyncOnceChosen(project: string, texts: object): Partial<Sett
 export function projectNameJobs(deps: RelayDeps): JobKind {
   return {
     kind: JOB_KIND.projectName,
-    share: 2,
     timeoutMs: 45_000,
     // A project that was given up keeps an earlier name, until the channel's name changes again.
     giveUpAfterMs: 24 * 60 * 60_000,

@@ -41,7 +41,6 @@ export function nextCheck(
 export function followUpJobs(deps: RelayDeps): JobKind {
   return {
     kind: JOB_KIND.followUp,
-    share: 2,
     timeoutMs: 60_000,
     giveUpAfterMs: 24 * 60 * 60_000,
     perform: async (job, lease) => {

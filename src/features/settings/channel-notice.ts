@@ -39,7 +39,6 @@ const MAX_CHANNELS_TOLD = 20;
 export function channelNoticeJobs(deps: RelayDeps): JobKind {
   return {
     kind: JOB_KIND.channelNotice,
-    timeoutMs: 30_000,
     giveUpAfterMs: 24 * 60 * 60_000,
     perform: async (job, lease) => {
       const said = await noticeOf(job);

@@ -52,7 +52,6 @@ export function questionPosts(deps: RelayDeps): JobKind {
   const jobs: JobKind = {
     kind: JOB_KIND.taskStart,
     share: 10,
-    timeoutMs: 30_000,
     giveUpAfterMs: 60 * 60_000,
     perform: async (job, lease) => {
       const start = await startOf(job);

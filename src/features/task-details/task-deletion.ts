@@ -24,7 +24,6 @@ export function taskDeletion(deps: RelayDeps, runDue: () => void) {
   /** Jobs that a crash has interrupted, or the service has refused, are repeated for a week. */
   const jobs: JobKind = {
     kind: JOB_KIND.taskDeletion,
-    timeoutMs: 30_000,
     giveUpAfterMs: 7 * 24 * 60 * 60_000,
     perform: deleteAndTell,
     onGivenUp: async (job, lease) => {

@@ -33,7 +33,6 @@ export function channelMoveJobs(deps: Pick<RelayDeps, 'store' | 'workspace'>): J
   return {
     kind: JOB_KIND.channelMove,
     share: 1,
-    timeoutMs: 30_000,
     // The longest turn, and more.
     giveUpAfterMs: 3 * 24 * 60 * 60_000,
     perform: async ({ workspace, channel, key: from }) => {

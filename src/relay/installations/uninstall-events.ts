@@ -69,7 +69,6 @@ export function uninstallationJobs(
   return {
     kind: JOB_KIND.uninstallation,
     share: 1,
-    timeoutMs: 30_000,
     giveUpAfterMs: 3 * 24 * 60 * 60_000,
     perform: async ({ workspace, payload }) => {
       const { why, at, refused } = payloadSchema.parse(payload);

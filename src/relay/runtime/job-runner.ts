@@ -10,8 +10,8 @@ import { type Lease, RenewableLease, unlessLost } from './lease.ts';
 import { inBackground, Poller } from './poller.ts';
 import { isOverdue, transientFailure } from './retry-and-giving-up.ts';
 
-/** Most jobs of a kind that a process runs at a time, and of one workspace, where the kind does not say. */
-const DEFAULT_ROOM = { most: 100, share: 2 };
+/** Most jobs of a kind that a process runs at a time, and of one workspace, and how long (ms), where the kind does not say. */
+const DEFAULT_LIMITS = { most: 100, share: 2, timeoutMs: 30_000 };
 const MAX_PER_CLAIM = 500;
 /** The pause between two claims (ms): each reads all due jobs, and wake-ups often come together. */
 const CLAIM_PAUSE_MS = 20;
@@ -47,7 +47,7 @@ export interface JobKind {
   readonly share?: number;
   /** Most in one process; 100 by default. */
   readonly most?: number;
-  /** How long one run may take (ms): it may hold a place only for so long. */
+  /** How long one run may take (ms): it may hold a place only for so long. 30 s by default. */
   readonly timeoutMs?: number;
   /** How long a run may take to hand over when the process stops (ms); 1.5 s by default. */
   readonly drainMs?: number;
@@ -74,7 +74,7 @@ export interface JobRunnerDeps {
 }
 
 interface Run {
-  kind: JobKind & typeof DEFAULT_ROOM;
+  kind: JobKind & typeof DEFAULT_LIMITS;
   job: Job;
   lease: RenewableLease;
   ended: Promise<void>;
@@ -83,7 +83,7 @@ interface Run {
 /** Runs the due jobs of all kinds: of each workspace a few at a time, each for a limited time. */
 export class JobRunner {
   readonly #deps: JobRunnerDeps;
-  readonly #kinds = new Map<string, JobKind & typeof DEFAULT_ROOM>();
+  readonly #kinds = new Map<string, JobKind & typeof DEFAULT_LIMITS>();
   readonly #runs = new Map<string, Run>();
   readonly #claims: Poller;
   readonly #renewals: Poller;
@@ -111,7 +111,7 @@ export class JobRunner {
   }
 
   add(kind: JobKind): void {
-    this.#kinds.set(kind.kind, { ...DEFAULT_ROOM, ...kind });
+    this.#kinds.set(kind.kind, { ...DEFAULT_LIMITS, ...kind });
   }
 
   /** How many jobs of a kind this process runs, of a workspace or of all. */
@@ -262,8 +262,8 @@ export class JobRunner {
   /** Runs a job and records the outcome. Where that fails, the claim ends by itself. */
   async #run(kind: JobKind, job: Job, lease: RenewableLease): Promise<void> {
     const { timeoutMs } = kind;
-    using _timeout =
-      timeoutMs === undefined ? undefined : setTimeout(() => lease.lose('the job takes too long'), timeoutMs);
+    const end = () => lease.lose('the job takes too long');
+    using _timeout = Number.isFinite(timeoutMs) ? setTimeout(end, timeoutMs) : undefined;
     try {
       await this.#recordOutcome(kind, job, await this.#outcomeOf(kind, job, lease));
     } catch (error) {

@@ -176,6 +176,7 @@ export function turnJobs(runner: Pick<TurnRunner, 'run'>, drainMs: number): JobK
     kind: JOB_KIND.turn,
     share: MAX_THREADS,
     most: MAX_THREADS,
+    timeoutMs: Number.POSITIVE_INFINITY,
     drainMs,
     perform: (job, lease) => runner.run(job, lease),
     onGivenUp: 'counted',

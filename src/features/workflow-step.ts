@@ -56,7 +56,6 @@ export function workflowSteps(deps: RelayDeps, runDue: () => void) {
   const jobs: JobKind = {
     kind: JOB_KIND.workflowStep,
     share: 3,
-    giveUpAfterMs: 24 * 60 * 60_000,
     isRemembered: true,
     perform: (job, { signal }) => complete(job, signal),
     onGivenUp: (job, { signal }) => fail(job, 'given_up', signal),

@@ -39,7 +39,6 @@ const MAX_CHANNELS_TOLD = 20;
 export function channelNoticeJobs(deps: RelayDeps): JobKind {
   return {
     kind: JOB_KIND.channelNotice,
-    giveUpAfterMs: 24 * 60 * 60_000,
     perform: async (job, lease) => {
       const said = await noticeOf(job);
       const orPrivately = strings.noticeNotPosted(job.channel, said.text);

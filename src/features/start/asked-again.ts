@@ -149,7 +149,6 @@ export async function wantLinkBack(
 export function askedAgainJobs(deps: RelayDeps): JobKind {
   return {
     kind: JOB_KIND.askedAgain,
-    giveUpAfterMs: 24 * 60 * 60_000,
     perform: async (job, lease) => {
       const workspace = deps.workspace(job.workspace);
       if (workspace === undefined) return 'later';

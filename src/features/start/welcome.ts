@@ -33,7 +33,6 @@ const NO_PROMPT = 'new';
 export function welcomes(deps: RelayDeps, runDue: () => void) {
   const jobs: JobKind = {
     kind: JOB_KIND.welcome,
-    giveUpAfterMs: 24 * 60 * 60_000,
     perform: async (job, lease) => {
       if ((await closingAt(deps, job, lease.signal)) !== undefined) return 'done';
       const isDirect = isDirectChannel(job.channel);

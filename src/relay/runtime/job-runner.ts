@@ -10,8 +10,8 @@ import { type Lease, RenewableLease, unlessLost } from './lease.ts';
 import { inBackground, Poller } from './poller.ts';
 import { isOverdue, transientFailure } from './retry-and-giving-up.ts';
 
-/** Most jobs of a kind that a process runs at a time, and of one workspace, and how long (ms), where the kind does not say. */
-const DEFAULT_LIMITS = { most: 100, share: 2, timeoutMs: 30_000 };
+/** What holds where a kind does not say: most jobs that run at a time, and of one workspace, and how long (ms). */
+const DEFAULT_LIMITS = { most: 100, share: 2, timeoutMs: 30_000, giveUpAfterMs: 24 * 60 * 60_000 };
 const MAX_PER_CLAIM = 500;
 /** The pause between two claims (ms): each reads all due jobs, and wake-ups often come together. */
 const CLAIM_PAUSE_MS = 20;
@@ -51,7 +51,7 @@ export interface JobKind {
   readonly timeoutMs?: number;
   /** How long a run may take to hand over when the process stops (ms); 1.5 s by default. */
   readonly drainMs?: number;
-  /** A job without progress for this long (ms) is given up; else never, and its pauses do not grow. */
+  /** A job without progress for this long (ms) is given up, after a day by default. If it never is, its pauses do not grow. */
   readonly giveUpAfterMs?: number;
   /** Done jobs stay known for some days. */
   readonly isRemembered?: boolean;
@@ -205,7 +205,7 @@ export class JobRunner {
       kind: kind.kind,
       share: kind.share,
       room: Math.max(0, Math.min(kind.most - (running.get(kind)?.length ?? 0), MAX_PER_CLAIM)),
-      isUnpaced: kind.giveUpAfterMs === undefined,
+      isUnpaced: !Number.isFinite(kind.giveUpAfterMs),
     }));
     // A kind whose share is all that it may have needs no count.
     const held = [...this.#runs].flatMap(([claim, { kind }]) => (kind.share < kind.most ? [claim] : []));
@@ -260,7 +260,7 @@ export class JobRunner {
   }
 
   /** Runs a job and records the outcome. Where that fails, the claim ends by itself. */
-  async #run(kind: JobKind, job: Job, lease: RenewableLease): Promise<void> {
+  async #run(kind: Run['kind'], job: Job, lease: RenewableLease): Promise<void> {
     const { timeoutMs } = kind;
     const end = () => lease.lose('the job takes too long');
     using _timeout = Number.isFinite(timeoutMs) ? setTimeout(end, timeoutMs) : undefined;
@@ -272,9 +272,9 @@ export class JobRunner {
   }
 
   /** Runs a job or, if its time is over, tells that it is given up. Returns the outcome to record. */
-  async #outcomeOf(kind: JobKind, job: Job, lease: RenewableLease): Promise<RunOutcome> {
+  async #outcomeOf(kind: Run['kind'], job: Job, lease: RenewableLease): Promise<RunOutcome> {
     const { log } = this.#deps;
-    const { giveUpAfterMs = Number.POSITIVE_INFINITY } = kind;
+    const { giveUpAfterMs } = kind;
     const triedSince = job.tried_since ?? new Date();
     const isOver = isOverdue(triedSince, giveUpAfterMs);
     try {
@@ -293,7 +293,7 @@ export class JobRunner {
       const isTelling = mayPass && !isOverdue(triedSince, giveUpAfterMs + TELL_FOR_MS);
       if (isOver && !isTelling) return 'given_up';
       const { waitMs = 0, maxWaitMs = RETRY_DELAY_MS } = outage ?? {};
-      return { waitMs: kind.giveUpAfterMs === undefined ? Math.min(RETRY_DELAY_MS, maxWaitMs) : waitMs };
+      return { waitMs: Number.isFinite(giveUpAfterMs) ? waitMs : Math.min(RETRY_DELAY_MS, maxWaitMs) };
     }
   }
 

@@ -130,7 +130,6 @@ export function projectNameJobs(deps: RelayDeps): JobKind {
     kind: JOB_KIND.projectName,
     timeoutMs: 45_000,
     // A project that was given up keeps an earlier name, until the channel's name changes again.
-    giveUpAfterMs: 24 * 60 * 60_000,
     onGivenUp: 'counted',
     perform: (job, lease) => renameProject(deps, job, lease),
   };

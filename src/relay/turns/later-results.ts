@@ -42,7 +42,6 @@ export function followUpJobs(deps: RelayDeps): JobKind {
   return {
     kind: JOB_KIND.followUp,
     timeoutMs: 60_000,
-    giveUpAfterMs: 24 * 60 * 60_000,
     perform: async (job, lease) => {
       const { since, ...followUp } = followUpSchema.parse(job.payload);
       const found = await checkOnce(deps, job, followUp, lease);

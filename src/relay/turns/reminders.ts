@@ -23,7 +23,6 @@ export function reminderJobs(deps: RelayDeps): JobKind {
     kind: JOB_KIND.reminder,
     share: 4,
     timeoutMs: 60_000,
-    giveUpAfterMs: 24 * 3_600_000,
     perform: async (job, lease) => {
       const wait = await deps.store.personWaits.get({ workspace: job.workspace, id: job.key });
       if (wait === undefined) return 'done';

@@ -177,6 +177,7 @@ export function turnJobs(runner: Pick<TurnRunner, 'run'>, drainMs: number): JobK
     share: MAX_THREADS,
     most: MAX_THREADS,
     timeoutMs: Number.POSITIVE_INFINITY,
+    giveUpAfterMs: Number.POSITIVE_INFINITY,
     drainMs,
     perform: (job, lease) => runner.run(job, lease),
     onGivenUp: 'counted',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { AgentClient } from '../agent/agent-client.ts';
-import { AgentError, AgentNotFoundError } from '../agent/errors.ts';
+import { AgentNotFoundError } from '../agent/errors.ts';
+import { valueIf } from '../calls/retries-and-waits.ts';
 import { controlRefusal, useOnTurn } from '../relay/access/control-permission.ts';
 import { filesRefusal } from '../relay/access/quotas.ts';
 import { readIfAllowed } from '../relay/access/rights.ts';
@@ -135,7 +136,7 @@ async function freshLinksContent(deps: RelayDeps, press: ControlRequest): Promis
 
 /**
  * What a modal about a turn shows: what `read` returns or, where the person may not see it or the service does not have
- * it, a sentence. `control` is the action id, for the audit trail.
+ * it, a sentence. `control` is the action id, for the audit trail. Throws other AgentErrors.
  */
 async function turnModalContent(
   deps: RelayDeps,
@@ -152,12 +153,6 @@ async function turnModalContent(
     const taskId = taskIdOf(turn, thread);
     return taskId === null ? notFound : read({ turn, taskId, agent: deps.agent(thread.account_id) });
   };
-  try {
-    return await readIfAllowed(() => controlRefusal(deps, use), readTurn);
-  } catch (error) {
-    if (!(error instanceof AgentError)) throw error;
-    if (error instanceof AgentNotFoundError) return notFound;
-    deps.log.warn({ err: error, turn: turn.id, control }, 'could not read a turn at the service for a modal');
-    return strings.modalUnavailable;
-  }
+  const content = readIfAllowed(() => controlRefusal(deps, use), readTurn);
+  return content.catch(valueIf(notFound, (error) => error instanceof AgentNotFoundError));
 }

@@ -27,7 +27,7 @@ export function addresseeOf(
   return thread_ts === ts ? 'channel' : 'thread';
 }
 
-/** The people whom a message mentions, in their order. Mentions in code, tables, previews and forwarded messages do not count. */
+/** The ids of all whom a message mentions, in order. Mentions in code, tables, previews and forwarded messages do not count. */
 export function mentionedIds(message: ParsedMessage): string[] {
   // An app's summary may hold its only mention. A person's text repeats the rich text, but for its code.
   const summary = hasRichText(message.blocks) ? [] : inlinesOf(parseMrkdwn(message.text));

@@ -74,7 +74,7 @@ export interface Retrying<T> {
   onSuccess?: () => void;
   /** Ends a wait early. */
   wake?: AbortSignal;
-  /** Says how to wait after an error of the service that may be false; undefined once it is believed. */
+  /** Says how to wait after an error that may be false, or of the service; undefined if the error ends the step. */
   doubt?: (error: unknown) => Promise<TransientFailure | undefined>;
   /** Stands in for what Slack refuses for good, or what is given up there. */
   orElse?: (error: SlackError) => T | Promise<T>;

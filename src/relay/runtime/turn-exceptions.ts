@@ -45,7 +45,7 @@ export class TurnEnded extends Error {
   readonly more: Omit<TurnEnd, 'cause'>;
 
   constructor(outcome: TurnOutcome, sentence: string | null, { cause, ...more }: TurnEnd = {}) {
-    // The message is logged, so that it must not be the sentence, which may quote people.
+    // The message is logged, so it must not be the sentence, which may quote people.
     super(outcome, { cause });
     this.name = 'TurnEnded';
     this.outcome = outcome;

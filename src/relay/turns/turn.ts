@@ -112,7 +112,7 @@ async function sendUnlessSent(context: TurnContext): Promise<FollowedReply | 'an
   return sendMessage(context, sender, known);
 }
 
-/** Has the reply show what its channel's settings say, and whether the app checks sources. Returns those settings. */
+/** Applies its channel's settings to the reply, and the app's setting to check sources. Returns the channel's. */
 async function applyChannelSettings({ deps, state, turn, begun }: TurnContext) {
   const { workspace, channel } = turn;
   const settings = begun?.message.settings ?? (await deps.store.settings.inForce(workspace, channel));
@@ -141,7 +141,7 @@ async function readOwnMessage(context: TurnContext): Promise<{ message: WholeMes
   return { message: seemsEmpty ? await withRest(context, arrived) : arrived, isAlone };
 }
 
-/** Looks for a passed-on message's own reply, unless the run answered it. {} for any other: `followReply` finds its reply. */
+/** Looks for a passed-on message's own reply: without one, the run has answered it. {}: `followReply` finds the reply. */
 async function findOwnReply(context: TurnContext): Promise<{ replyId?: string } | 'answered_by_run'> {
   const { deps, turn, stopSignal } = context;
   if (!seeksOwnReply(turn)) return {};

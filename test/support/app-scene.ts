@@ -207,8 +207,10 @@ export class AppScene {
     Object.assign(this.agent.behaviour, this.#behaviour);
     Object.assign(this.slack.settings, this.#slackSettings);
     Object.assign(this.slack.delivery, this.#delivery);
-    const running = this.agent.tasks.filter(({ status }) => status === 'running' || status === 'cancelling');
-    await Promise.all(running.map(({ id }) => this.#endTask(id)));
+    const atWork = this.agent.tasks.filter(
+      ({ status, messages }) => status === 'running' || messages.at(-1)?.status === 'cancelling',
+    );
+    await Promise.all(atWork.map(({ id }) => this.#endTask(id)));
     const open = this.sandbox.bot.store.db.selectFrom('turns').select('id').where('finished_at', 'is', null);
     const areOver = async () => (await open.execute()).length === 0;
     // What a failed test left may not end at all.

@@ -12,6 +12,7 @@ export const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000;
 
 export const RESULTS_PATH = '/results/';
 
+/** What a link's token says: workspace, turn, result, and when it expires (Unix seconds). */
 const linkClaims = z.tuple([z.string(), z.string(), z.string(), z.number()]);
 
 /** Makes and verifies our links to results: signed with the first key, for seven days. Anyone may use one. */
@@ -30,31 +31,31 @@ export class ResultLinks {
 
   /** Makes a link to a result, which works for seven days. */
   create({ workspace, turnId, resultId }: ResultLinkTarget): string {
-    const payload = [workspace, turnId, resultId, Math.floor((this.#now() + LINK_LIFETIME_MS) / 1_000)];
-    const text = Buffer.from(JSON.stringify(payload)).toString('base64url');
-    const [current] = this.#keys;
-    if (current === undefined) throw new TypeError('Links need a key.');
-    return `${this.#base}${RESULTS_PATH}${text}.${signatureOf(text, current)}`;
+    const claims = [workspace, turnId, resultId, Math.floor((this.#now() + LINK_LIFETIME_MS) / 1_000)];
+    const encoded = Buffer.from(JSON.stringify(claims)).toString('base64url');
+    const [currentKey] = this.#keys;
+    if (currentKey === undefined) throw new TypeError('Links need a key.');
+    return `${this.#base}${RESULTS_PATH}${encoded}.${signatureOf(encoded, currentKey)}`;
   }
 
   /** The result that a link's token names, or `expired`; undefined if we did not make the link. */
   verify(token: string): ResultLinkTarget | 'expired' | undefined {
-    const [text = '', signature = '', ...more] = token.split('.');
-    if (more.length > 0 || !this.#keys.some((key) => isSameSignature(signature, signatureOf(text, key))))
+    const [encoded = '', signature = '', ...more] = token.split('.');
+    if (more.length > 0 || !this.#keys.some((key) => isSameSignature(signature, signatureOf(encoded, key))))
       return undefined;
-    const claims: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    const claims: unknown = JSON.parse(Buffer.from(encoded, 'base64url').toString());
     const [workspace, turnId, resultId, expiresAt] = linkClaims.parse(claims);
     return this.#now() >= expiresAt * 1_000 ? 'expired' : { workspace, turnId, resultId };
   }
 }
 
-function signatureOf(text: string, key: Buffer): string {
-  return createHmac('sha256', key).update(text).digest('base64url');
+function signatureOf(encoded: string, key: Buffer): string {
+  return createHmac('sha256', key).update(encoded).digest('base64url');
 }
 
 function isSameSignature(one: string, other: string): boolean {
-  const [given, wanted] = [Buffer.from(one), Buffer.from(other)];
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 /** Where a link of ours leads now; `isOwnService` if a workspace's admin chose the service. */
@@ -84,26 +85,26 @@ export function linkFinder(
   resolve: (target: ResultLinkTarget, signal: AbortSignal) => Promise<ResultLinkDestination>,
   timeoutMs: number = TIMEOUT_MS,
 ) {
-  const waiting = limiter(MAX_REQUESTS, MAX_WORKSPACE_REQUESTS);
-  const lookups = limiter(MAX_LOOKUPS, MAX_WORKSPACE_LOOKUPS);
-  const found = ttlCache(CACHE_SIZE, CACHE_MS, (_, target: ResultLinkTarget) =>
-    lookups(target.workspace, () => resolve(target, AbortSignal.timeout(timeoutMs))),
+  const limitRequests = callLimiter(MAX_REQUESTS, MAX_WORKSPACE_REQUESTS);
+  const limitLookups = callLimiter(MAX_LOOKUPS, MAX_WORKSPACE_LOOKUPS);
+  const destinations = ttlCache(CACHE_SIZE, CACHE_MS, (_, target: ResultLinkTarget) =>
+    limitLookups(target.workspace, () => resolve(target, AbortSignal.timeout(timeoutMs))),
   );
   return async (token: string): Promise<ResultLinkDestination> => {
     const target = links.verify(token);
     if (target === undefined) return { kind: 'unknown' };
     if (target === 'expired') return { kind: 'expired' };
-    const destination = await waiting(target.workspace, () => found.fetch(token, { context: target }));
-    return destination ?? { kind: 'unavailable' }; // Undefined: too many ask at once.
+    const find = () => destinations.fetch(token, { context: target });
+    return (await limitRequests(target.workspace, find)) ?? { kind: 'unavailable' };
   };
 }
 
-/** Makes a function that takes calls, so many at once, by workspace and in all: undefined for one too many. */
-function limiter(most: number, mostOfWorkspace: number) {
+/** Makes a function that runs a workspace's call, or returns undefined while too many run, in all or of the workspace. */
+function callLimiter(maxCalls: number, maxWorkspaceCalls: number) {
   const running: string[] = []; // The workspace of each call.
   return async <T>(workspace: string, run: () => Promise<T>): Promise<T | undefined> => {
     const own = running.filter((other) => other === workspace);
-    if (running.length >= most || own.length >= mostOfWorkspace) return undefined;
+    if (running.length >= maxCalls || own.length >= maxWorkspaceCalls) return undefined;
     running.push(workspace);
     return await run().finally(() => running.splice(running.indexOf(workspace), 1));
   };
@@ -132,13 +133,14 @@ export async function resolveResult(
   }
 }
 
-/** A new link to a result, without a search for new ones; null if there is none, undefined if it is gone. */
+/** The service's link to a result as of now; null if it gives none, undefined if the result is gone. */
 export async function freshLink(
   agent: AgentClient,
   taskId: string,
   resultId: string,
   signal: AbortSignal,
 ): Promise<string | null | undefined> {
+  // With `reconcile`, the service would first look for new results of the task.
   const { results } = await agent.allResults(taskId, { reconcile: false, signal });
   return results.find(({ id }) => id === resultId)?.downloadUrl;
 }

@@ -47,14 +47,14 @@ export class IdempotentPosts {
   #isLoaded: boolean;
   readonly #firstIntent: FirstReplyIntent | undefined;
 
-  /** `first`: of a turn that begins in this process. Only the intent of its first post is recorded yet: no post is to be loaded. */
+  /** `first` is there only if the turn began in this process: then only the intent of its first post is recorded yet. */
   constructor(work: ThreadWork, turn: TurnLocation, first?: FirstReply) {
     this.#work = work;
     this.#turn = turn;
     this.#sendForm = formSender(work, turn, () => {
       this.hasLostPictures = true;
     });
-    this.#isLoaded = first !== undefined;
+    this.#isLoaded = first !== undefined; // Without earlier posts, there is nothing to load.
     this.#firstIntent = first && new FirstReplyIntent(work, turn, first);
   }
 
@@ -141,21 +141,21 @@ export class IdempotentPosts {
 
   /**
    * Edits a part to what `render` gives once there is a permit. A message that Slack keeps, but lets nobody
-   * edit any more, is marked as gone, which counts as `done`. Throws a SlackError, also if it was deleted.
+   * edit any more, is marked as gone, which counts as `done`. Throws a SlackError, also if the message was deleted.
    */
-  async edit(part: string, { permit: held, onShown, ...edit }: PartEdit): Promise<EditOutcome> {
+  async edit(part: string, { permit: givenPermit, onShown, ...edit }: PartEdit): Promise<EditOutcome> {
     const post = this.find(part);
     if (post === undefined) {
-      held?.release();
+      givenPermit?.release();
       return 'done';
     }
-    const permit = held ?? (await this.permitToEdit(post.ts, edit));
+    const permit = givenPermit ?? (await this.permitToEdit(post.ts, edit));
     if (permit === undefined) return 'left_out';
     let sent: RenderedMessage | 'left_out' | undefined;
     try {
       sent = await this.#sendEdit(post, permit, edit);
     } catch (error) {
-      // Where its message was deleted, the thread counts as unreachable, too: people do not want the reply.
+      // A deleted message makes the thread unreachable, too: people do not want the reply.
       if (!(error instanceof MessageGoneError) || isThreadUnreachable(error)) throw error;
       await this.#markGone(part);
     }
@@ -204,8 +204,8 @@ export class IdempotentPosts {
 
   /**
    * Has `send` post a part, unless it is there. After an unknown outcome, looks for the part first. Returns
-   * whether it is there now: false if `send` posted nothing. `digest` identifies what it shows; without one, the
-   * next edit is sent in any case. The next `recordWith` records the post.
+   * whether the part is there now: false if `send` posted nothing. `digest` identifies what the post shows; without
+   * it, the next edit is sent in any case. The next `recordWith` records the post.
    */
   async sendOnce(
     part: string,
@@ -217,7 +217,7 @@ export class IdempotentPosts {
     const { lease } = this.#work;
     const earlier = this.#posts.get(part);
     const { channel, thread_ts: threadTs } = this.#turn;
-    const key = nextPostKey(this.#turn, part, this.#posts); // The same as before, if `earlier` is in doubt.
+    const key = nextPostKey(this.#turn, part, this.#posts); // The key of `earlier`, if that is in doubt.
     const beforeSend = async () => {
       // The wait for the permit may have outlived the lease.
       assertLeaseHeld('chat.postMessage', lease);
@@ -298,10 +298,10 @@ export class IdempotentPosts {
     await waitUntilCallEnded(workspace, intendedAt, lease);
     const known = new Set([...this.#posts.values()].flatMap(({ ts }) => ts ?? []));
     const query = { channel, key, intendedAt, guard: lease, signal: lease.signal };
-    // A stream carries no key: the post is the one that is not known. None above the turn's first known post is
-    // taken, because those are of other turns.
-    const thread = { threadTs, streamsExcept: post.is_stream ? known : undefined };
-    return readBack.findOwnPost({ ...query, ...thread }).catch(async (error: unknown) => {
+    // A stream carries no key: it is the post that is not known. None above the turn's first known post is taken,
+    // because those are of other turns.
+    const inThread = { threadTs, streamsExcept: post.is_stream ? known : undefined };
+    return readBack.findOwnPost({ ...query, ...inThread }).catch(async (error: unknown) => {
       // If its thread was deleted before it arrived, the post stands in the channel, where nobody expects it.
       const stray = error instanceof MessageGoneError ? await readBack.findOwnPost(query) : undefined;
       if (stray !== undefined) await posting.delete({ channel, ts: stray.ts, guard: lease });

@@ -37,15 +37,15 @@ export class LiveReply {
   #stage: 'unopened' | 'live' | 'final_text' | 'final_form' | 'closed' = 'unopened';
   /** Since when (as `Date.now()`) there has been something that people cannot read yet. */
   #unseenSince: number | undefined;
-  readonly #changes = this.#poller(() => this.#showLatest());
+  readonly #textPoller = this.#poller(() => this.#showLatest());
   /** Shows the changes of the status, while it is a message apart from the answer. */
-  #statusChanges: Poller | undefined;
+  #statusPoller: Poller | undefined;
   /** Failures in a row to show text or status: the pause after each is longer. */
   #failures = 0;
   /** Why Slack has no place for the reply, once that is known. */
   unreachable: SlackError | undefined;
 
-  /** `first`: of a turn that began in this process. */
+  /** `first` is there only if the turn began in this process. */
   constructor(work: TurnWork, state: ReplyState, first: FirstReply | undefined) {
     this.#work = work;
     const turn = turnLocationOf(work.row.turn);
@@ -55,15 +55,15 @@ export class LiveReply {
     this.#messages = new ReplyMessages(work, turn, state, this.posts);
   }
 
-  /** Posts the first message, unless it is there; the turn's next step records it. Then changes are shown. */
+  /** Posts the first message, unless it is there; the turn's next step records it. From then on changes are shown. */
   async open(): Promise<void> {
     if (this.#stage !== 'unopened') return;
     await this.#messages.load();
     const [first] = this.#messages.planned();
-    // `setApart` may give the message another name, but an earlier attempt may have failed before that.
-    const isThere = first === undefined || this.posts.has(first.part) || this.posts.has(replyPart(0));
-    if (!isThere) await this.#messages.post(first.part, 'first');
-    await this.#messages.setApart();
+    // If an earlier call failed between the post and its renaming to the status, it still has its first name.
+    const isPosted = first === undefined || this.posts.has(first.part) || this.posts.has(replyPart(0));
+    if (!isPosted) await this.#messages.post(first.part, 'first');
+    await this.#messages.renameFirstToStatus();
     this.#stage = 'live';
     // Something changed before there was a message to edit.
     if (this.#unseenSince !== undefined) this.onChanged();
@@ -73,12 +73,12 @@ export class LiveReply {
   onChanged(): void {
     this.#unseenSince ??= Date.now();
     if (this.#stage === 'unopened') return;
-    this.#changes.pollNow();
+    this.#textPoller.pollNow();
     if (!this.#state.isApart) return;
-    this.#statusChanges ??= this.#poller(async () => {
+    this.#statusPoller ??= this.#poller(async () => {
       if (!this.#messages.isStatusShown()) await this.#edit(STATUS_PART);
     });
-    this.#statusChanges.pollNow();
+    this.#statusPoller.pollNow();
   }
 
   /** Makes a poller that calls `show` on request, while the reply is live and Slack has a place for it. */
@@ -93,8 +93,8 @@ export class LiveReply {
 
   /** Shows the final text, in new messages where no edit is available; returns when people can read it. */
   async showFinalText(): Promise<void> {
-    // This ends the waits of live edits. The final edits have their own signal, unless the reply is closed.
-    await this.#endChanges('final_text');
+    // The final edits have a signal of their own, unless the reply is closed.
+    await this.#endLiveEdits('final_text');
     if (this.#stage !== 'closed') this.#waits = new AbortController();
     this.#unseenSince ??= Date.now();
     await this.#withRetry(() => this.#messages.reuseStatusWithoutText());
@@ -116,13 +116,13 @@ export class LiveReply {
   /** Removes progress from messages, and deletes replaced ones. If Slack keeps refusing, both may stay. */
   async finalize(): Promise<void> {
     this.#stage = 'final_form';
-    const finalize = async () => {
+    const showFinalForm = async () => {
       await this.#showLatest();
       // The final text may need fewer messages than were posted before.
       await this.#messages.removeExtra(await this.#render());
     };
     try {
-      await this.#withRetry(finalize);
+      await this.#withRetry(showFinalForm);
     } catch (error) {
       // The thread's next message must not wait until Slack takes these edits.
       if (!(error instanceof ThreadGivenUp || error instanceof PayloadRefusedError)) throw error;
@@ -132,7 +132,7 @@ export class LiveReply {
 
   /** Stops showing changes; the messages stay in the thread. */
   close(): Promise<void> {
-    return this.#endChanges('closed');
+    return this.#endLiveEdits('closed');
   }
 
   /** Closes the reply, and records its posts: another process may go on with an unfinished turn. */
@@ -149,10 +149,10 @@ export class LiveReply {
   }
 
   /** Ends the edits that show changes: one that waits is withdrawn, one that is under way is awaited. */
-  async #endChanges(stage: 'final_text' | 'closed'): Promise<void> {
+  async #endLiveEdits(stage: 'final_text' | 'closed'): Promise<void> {
     if (this.#stage !== 'closed') this.#stage = stage;
     this.#waits.abort(NO_LONGER_NEEDED);
-    await Promise.all([this.#changes.stop(), this.#statusChanges?.stop()]);
+    await Promise.all([this.#textPoller.stop(), this.#statusPoller?.stop()]);
   }
 
   get #isFinal(): boolean {
@@ -205,7 +205,7 @@ export class LiveReply {
       else {
         this.#state.discardRendered();
         // Thousands may wait here at once, and hold no more than this. A stream's edit waits in its own call.
-        const wait = this.#waitOf(outdated);
+        const wait = this.#permitWait(outdated);
         const permit = post.is_stream ? undefined : await this.posts.permitToEdit(post.ts, wait);
         await this.#editOrReplace(outdated, { permit });
       }
@@ -269,7 +269,7 @@ export class LiveReply {
   }
 
   /** How an edit waits for its permit. The status counts as changed just now, so that it comes after text. */
-  #waitOf(part: string): Pick<ChangeWait, 'signal' | 'state'> {
+  #permitWait(part: string): Pick<ChangeWait, 'signal' | 'state'> {
     const isStatus = part === STATUS_PART;
     return {
       signal: this.#waits.signal,
@@ -297,7 +297,7 @@ export class LiveReply {
       if (isText) this.#unseenSince = undefined;
       await this.#render();
     };
-    return this.#messages.edit(part, renderState, { ...this.#waitOf(part), ...how });
+    return this.#messages.edit(part, renderState, { ...this.#permitWait(part), ...how });
   }
 
   /** The reply's messages now, rendered without holding up the process. */

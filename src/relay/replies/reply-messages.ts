@@ -9,9 +9,9 @@ import type { EditOutcome, IdempotentPosts, PartEdit } from './idempotent-posts.
 import type { ReplyState } from './reply-state.ts';
 import { ReplyStreams } from './reply-streams.ts';
 
-/** Messages that are deleted at the end: replaced ones, and the one beside streams. */
+/** Of messages that are deleted at the end: replaced ones, and the status beside streams. */
 const DRAFT_PREFIX = 'draft:';
-/** Shows the progress and the Stop button while the text stands apart: the first message of the reply. */
+/** The reply's first message, if it stands apart from the text: it shows the progress and the Stop button. */
 export const STATUS_PART = `${DRAFT_PREFIX}status`;
 
 /** A message as it should be now, and the part as which it is posted. */
@@ -47,15 +47,16 @@ export class ReplyMessages {
     await this.#posts.load();
     if (!this.#posts.has(STATUS_PART)) return;
     this.#state.update({ isApart: true });
-    if (!this.#state.isApart) await this.reuseStatusWithoutText(); // The reply is over.
+    // A reply that is over has no status.
+    if (!this.#state.isApart) await this.reuseStatusWithoutText();
   }
 
-  /** Makes the first message the status, if the text may be streamed, which then has its own messages. */
-  async setApart(): Promise<void> {
+  /** If the reply goes on and may be streamed, makes the first message the status: the text then has its own messages. */
+  async renameFirstToStatus(): Promise<void> {
     // If the text stands elsewhere already, an earlier process may have deleted the status.
     if (!this.mayStream || this.#posts.hasRow(STATUS_PART) || this.#posts.has(replyPart(1))) return;
     this.#state.update({ isApart: true });
-    if (!this.#state.isApart) return; // The reply is over.
+    if (!this.#state.isApart) return;
     await this.#posts.rename(replyPart(0), STATUS_PART);
     this.#ranges.delete(replyPart(0));
   }
@@ -65,12 +66,12 @@ export class ReplyMessages {
     if (!this.#posts.has(replyPart(0))) await this.#posts.rename(STATUS_PART, replyPart(0));
   }
 
-  /** The messages as rendered: the text's and, if that stands apart, behind them the status (in the thread, above them). */
+  /** The messages as rendered now: the text's and then, if it stands apart, the status, which the thread has above them. */
   planned(): PlannedMessage[] {
     const messages = this.#state.render();
-    const status = this.#state.isApart ? messages.length - 1 : undefined;
+    const statusIndex = this.#state.isApart ? messages.length - 1 : undefined;
     return messages.map((message, index) => ({
-      part: index === status ? STATUS_PART : replyPart(index),
+      part: index === statusIndex ? STATUS_PART : replyPart(index),
       message,
     }));
   }
@@ -131,9 +132,9 @@ export class ReplyMessages {
   }
 
   /**
-   * Brings a message to its latest state when the budget allows it: adds what is missing to a stream, or
-   * edits. `renderState` renders that state once the edit may be sent. `wait` has a permit only for a message
-   * that is no stream: the permit is for one call. Throws a SlackError.
+   * Brings a message to its latest state once the budget allows it: adds what is missing to a stream, or edits the message.
+   * `renderState` then renders that state. `wait` has a permit, which is for one call, only for a message that is no stream.
+   * Throws a SlackError.
    */
   async edit(
     part: string,
@@ -167,13 +168,13 @@ export class ReplyMessages {
     return this.#posts.edit(part, { ...wait, forms: REPLY_FORMS, render, onShown });
   }
 
-  /** Sets this message and all later ones aside: others are posted in their place, and `removeExtra` deletes these. */
+  /** Makes drafts of this message and all later ones: others are posted in their place, and `removeExtra` deletes these. */
   async markReplaced(part: string): Promise<void> {
-    const first = this.planned().findIndex((one) => one.part === part);
-    for (let index = first; this.#posts.has(replyPart(index)); index += 1) {
-      const later = replyPart(index);
-      await this.#posts.rename(later, `${DRAFT_PREFIX}${this.#posts.find(later)?.ts}`);
-      this.#ranges.delete(later);
+    const firstIndex = this.planned().findIndex((one) => one.part === part);
+    for (let index = firstIndex; this.#posts.has(replyPart(index)); index += 1) {
+      const replaced = replyPart(index);
+      await this.#posts.rename(replaced, `${DRAFT_PREFIX}${this.#posts.find(replaced)?.ts}`);
+      this.#ranges.delete(replaced);
     }
   }
 

@@ -57,7 +57,7 @@ interface ReplyKnowledge
   fileNotes: readonly FileNote[];
   /** What became of the files of messages that were passed on to the run; undefined before the first. */
   passedOnFileNotes?: readonly FileNote[];
-  /** One line for each file, while files are passed on. */
+  /** One line for each file, while the message's files are uploaded. */
   uploadLines: readonly string[];
   /** Names the channel's instructions that the message quotes. */
   instructions: string;
@@ -66,7 +66,7 @@ interface ReplyKnowledge
   /** Says who answered the plan with a button, and how. */
   buttonUse: string | undefined;
   breaks: readonly number[];
-  /** What stands below the answer is a message of its own until the reply is over. */
+  /** The status below the answer is a message of its own until the reply is over. */
   isApart: boolean;
 }
 
@@ -110,7 +110,7 @@ export class ReplyState {
     return this.#known;
   }
 
-  /** Whether what stands below the answer is a message of its own now. */
+  /** Whether the status is a message of its own now. */
   get isApart(): boolean {
     return this.#known.isApart && !this.#known.isOver;
   }
@@ -155,10 +155,10 @@ export class ReplyState {
     if (!isDeepStrictEqual(before, this.#known)) this.#notifyChanged();
   }
 
-  /** Sets what became of the files, in place of their progress. It shows at once only if people must know. */
+  /** Sets what became of the files, in place of their progress. A file that went as it is causes no edit of its own. */
   setFileNotes(fileNotes: readonly FileNote[]): void {
-    const mustBeKnown = fileNotes.some(({ reason, remark }) => reason !== null || remark !== undefined);
-    if (mustBeKnown) this.update({ fileNotes, uploadLines: [] });
+    const hasNews = fileNotes.some(({ reason, remark }) => reason !== null || remark !== undefined);
+    if (hasNews) this.update({ fileNotes, uploadLines: [] });
     else this.#known = { ...this.#known, fileNotes, uploadLines: [] };
   }
 
@@ -171,13 +171,13 @@ export class ReplyState {
   /** Shows what was read of the reply. If the agent is silent, says what it may be waiting for. */
   onRead(reply: ReadReply, limits: SilenceLimits): void {
     this.#awaitsFirstRead = false;
-    const found = this.silence.onRead(reply, limits);
+    const change = this.silence.onRead(reply, limits);
     const refreshMs = Math.max(CLOCK_REFRESH_MS, this.#elapsedMs * CLOCK_REFRESH_SHARE);
     const isClockDue = databaseNow() - this.#startedAt - this.#elapsedMs > refreshMs;
-    if (found === 'same' && !isClockDue) return;
+    if (change === 'same' && !isClockDue) return;
     // A silence takes the place of what was said before it, and not of what is said later.
-    if (found !== 'same') this.#known = { ...this.#known, sentence: undefined };
-    if (found === 'changed') {
+    if (change !== 'same') this.#known = { ...this.#known, sentence: undefined };
+    if (change === 'changed') {
       const phase = LIVE_PHASES[reply.status ?? ''] ?? 'working';
       this.#known = { ...this.#known, blocks: reply.blocks, phase };
       this.#splitter.recordGrowth(this.answer);
@@ -202,7 +202,7 @@ export class ReplyState {
     if (!this.#known.isOver) this.update({ stopSentence: strings.stoppingFor(name) });
   }
 
-  /** The reply has settled in this phase; `notes` go below it, `stoppedBy` is '' if nobody is known. */
+  /** The reply has settled in this phase. `notes` go below it; `stoppedBy` is the person's name, or '' if unknown. */
   settle(reply: ReadReply, phase: ReplyPhase, notes: readonly string[], stoppedBy: string): void {
     const failure = phase === 'failed' ? strings.agentFailed(reply.error ?? '') : undefined;
     const sentence = phase === 'cancelled' ? strings.stopped(stoppedBy) : failure;
@@ -262,10 +262,10 @@ export class ReplyState {
     const { waitCause, stopSentence, instructions, notes, buttonUse, isOver, ...known } = this.#known;
     const waitSentence = waitCause && strings.waits[waitCause];
     const phaseWithoutStop = waitSentence === undefined ? known.phase : 'delayed';
-    const question = this.endsWithQuestion ? strings.answerAsks : '';
     // After a stop request, the message does not go on by itself.
     const waitEnds = stopSentence === undefined ? waitCause && strings.waitEnds : undefined;
     const urgent = [stopSentence, waitSentence, waitEnds].filter((one) => one !== undefined).join(' ');
+    const question = this.endsWithQuestion ? strings.answerAsks : '';
     // Beside a streamed answer, the clock alone is worth an edit only now and then.
     const clockStepMs = this.isApart && known.blocks.length > 0 ? CLOCK_REFRESH_MS : 1;
     return {

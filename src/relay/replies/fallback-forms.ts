@@ -8,7 +8,7 @@ import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 /** A kind of block that a message can do without, if Slack refuses it. */
 export type OptionalBlock = NewBlock | 'image' | 'context_actions';
 
-/** Makes a form of a message that Slack may accept where it refuses another one. */
+/** Makes the form of a message that Slack may accept if it refuses a fuller one. */
 export type MessageForm = (message: RenderedMessage) => RenderedMessage;
 
 export const asRendered: MessageForm = (message) => message;
@@ -52,8 +52,8 @@ interface FormWork {
 /**
  * Makes the function that sends a part of a turn in the first of `forms` that Slack takes. The function calls
  * `send` with one form after the other until it throws no PayloadRefusedError; if all are refused, throws the last
- * of these errors. `rendered` gives the message before it takes a form: of an edit, what `send` rendered last, or
- * undefined before the first call, and if nothing is rendered. Blocks that only the refused form had are left out in
+ * of these errors. `lastRendered` returns the message before it takes a form. An edit renders its message in `send`:
+ * then it returns undefined until `send` has rendered one. Blocks that only the refused form had are left out in
  * the workspace for some hours. `onPicturesRefused` is called if a message is accepted without its pictures.
  */
 export function formSender(work: FormWork, turn: { id: string }, onPicturesRefused?: () => void) {
@@ -62,7 +62,7 @@ export function formSender(work: FormWork, turn: { id: string }, onPicturesRefus
   return async <T>(
     part: string,
     forms: readonly MessageForm[],
-    rendered: () => RenderedMessage | undefined,
+    lastRendered: () => RenderedMessage | undefined,
     send: (form: MessageForm) => Promise<T>,
   ): Promise<T> => {
     const refusedDigests = new Set<string>();
@@ -70,23 +70,23 @@ export function formSender(work: FormWork, turn: { id: string }, onPicturesRefus
     let refusal: unknown;
     for (const simplify of forms) {
       const form: MessageForm = (message) => simplify(withoutRefusedBlocks(workspace, message));
-      const renderedInForm = () => {
-        const message = rendered();
+      const lastInForm = () => {
+        const message = lastRendered();
         return message && form(message);
       };
-      const next = renderedInForm();
+      const attempted = lastInForm();
       // This form changes nothing of what was refused.
-      if (next !== undefined && refusedDigests.has(messageDigest(next))) continue;
+      if (attempted !== undefined && refusedDigests.has(messageDigest(attempted))) continue;
       try {
         const value = await sendCountingFaults(part, () => send(form));
-        const accepted = renderedInForm();
+        const accepted = lastInForm();
         rememberRefusedBlocks(work, refusedBlocks, accepted);
-        if (hasPicture(rendered()) && !hasPicture(accepted)) onPicturesRefused?.();
+        if (hasPicture(lastRendered()) && !hasPicture(accepted)) onPicturesRefused?.();
         return value;
       } catch (err) {
         if (!(err instanceof PayloadRefusedError)) throw err;
         deps.log.error({ err, turn: turn.id, part }, 'Slack refused a part of a reply in this form');
-        const refused = renderedInForm();
+        const refused = lastInForm();
         if (refused !== undefined) {
           refusedDigests.add(messageDigest(refused));
           refusedBlocks = optionalBlocks(refused);
@@ -102,7 +102,7 @@ function hasPicture(message: RenderedMessage | undefined): boolean {
   return message?.blocks.some(({ type }) => type === 'image') === true;
 }
 
-/** Leaves out, from now on, the blocks that a refused form had and the accepted one has not. */
+/** Has the workspace's messages do without the blocks that a refused form had and the accepted one has not. */
 function rememberRefusedBlocks(
   { deps, workspace }: FormWork,
   refused: readonly OptionalBlock[],
@@ -128,16 +128,16 @@ function optionalBlocks({ simpler, blocks }: RenderedMessage): OptionalBlock[] {
 function withoutRefusedBlocks({ blocksLeftOutUntil }: FormWork['workspace'], message: RenderedMessage) {
   const isLeftOut = (block: OptionalBlock) => (blocksLeftOutUntil.get(block) ?? 0) > Date.now();
   const { simpler } = message;
-  const known = simpler !== undefined && isLeftOut(simpler.without) ? simpler.message : message;
-  return isLeftOut('context_actions') ? withoutThumbs(known) : known;
+  const accepted = simpler !== undefined && isLeftOut(simpler.without) ? simpler.message : message;
+  return isLeftOut('context_actions') ? withoutThumbs(accepted) : accepted;
 }
 
 /** After so many of Slack's own failures in a row, while other calls succeed, a message counts as refused. */
 const MAX_FAULTS = 3;
 
 /**
- * Makes the function that sends a part, and returns what `send` returns. After MAX_FAULTS in a row, and after each
- * further one until a success, it throws PayloadRefusedError, whose `outcome` says whether Slack may have the part.
+ * Makes the function that sends a part, and returns what `send` returns. Once a part has failed MAX_FAULTS times in a row,
+ * each failure throws a PayloadRefusedError, whose `outcome` says whether Slack may have the part.
  */
 function faultCountingSender(workspace: FormWork['workspace']) {
   /** Failures in a row by part, and when the first was (`performance.now()`). */
@@ -162,6 +162,8 @@ function faultCountingSender(workspace: FormWork['workspace']) {
   };
 }
 
+const digestCache = new WeakMap<SlackMessage, string>();
+
 /** Identifies what a message shows, so that an edit that changes nothing is not sent. */
 export function messageDigest(message: SlackMessage): string {
   const known = digestCache.get(message);
@@ -171,8 +173,6 @@ export function messageDigest(message: SlackMessage): string {
   digestCache.set(message, digest);
   return digest;
 }
-
-const digestCache = new WeakMap<SlackMessage, string>();
 
 /** The SHA-256 of a text. */
 export function textDigest(text: string): string {

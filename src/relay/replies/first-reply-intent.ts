@@ -4,10 +4,10 @@ import { replyPart } from '../../store/threads/posts.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { INTENT_MAX_AGE_MS } from '../runtime/unknown-outcome.ts';
 
-/** The first reply of a turn that begins at `begunAt` (`performance.now()`), and what is asked for then. */
+/** The first reply of a turn that begins at `begunAt` (`performance.now()`), and what Slack is then asked for it. */
 export interface FirstReply {
   begunAt: number;
-  /** Whether another organisation can read the channel; undefined of a direct conversation. */
+  /** Whether another organisation can read the channel; undefined for a direct conversation. */
   isShared?: Promise<boolean | undefined> | undefined;
   permit: Promise<Permit | undefined>;
 }
@@ -18,8 +18,8 @@ export async function releaseUnused(permit: FirstReply['permit'] | undefined): P
 }
 
 /**
- * The intent to post a turn's first reply, which `turns.begin` records, and the permit asked for with it. The intent
- * counts for INTENT_MAX_AGE_MS: who looks for the reply takes its call as ended `slackCallLifetimeMs` after the intent.
+ * The intent to post a turn's first reply, which `turns.begin` records, and the permit asked for with it. A call may use
+ * the intent for INTENT_MAX_AGE_MS: `slackCallLifetimeMs` after it, a search for the reply takes the call as ended.
  */
 export class FirstReplyIntent {
   readonly #work: ThreadWork;

@@ -23,7 +23,7 @@ export class SilenceDetector {
   /** What the agent had written (its fingerprint) when it last got a message. */
   #writtenWhenPassedOn = '';
 
-  /** Takes note of a read. Returns whether it shows anything new or, once in each silence, that it has begun. */
+  /** Takes note of a read. Returns `changed` if it shows anything new, and `silent` once, when a silence begins. */
   onRead({ fingerprint, status, blocks }: ReadReply, limits: SilenceLimits): 'changed' | 'same' | 'silent' {
     if (fingerprint !== this.#fingerprint) {
       this.#fingerprint = fingerprint;
@@ -65,10 +65,10 @@ export class SilenceDetector {
   }
 
   /**
-   * The run's wait for a person; undefined if it does not wait. It waits after a question or, with `isPlan`, after
-   * any text, but not while a tool works, nor before it writes more after a message. `name` is the fingerprint of what was
-   * written, `quietMs` how long nothing new came. A wait by the name of `recordedName`, which perhaps an earlier
-   * process has seen, needs no new silence.
+   * The run's wait for a person; undefined if it does not wait. A silent run waits after a question or, with `isPlan`, after
+   * any text, but not while a tool works, nor after a message until it has written more. `name` is the fingerprint of what
+   * was written, `quietMs` how long nothing new came. A wait that was recorded as `recordedName`, perhaps by an earlier
+   * process, needs no new silence.
    */
   personWait(isPlan: boolean, recordedName?: string): { name: string; quietMs: number } | undefined {
     const isAsked = this.#waiting === 'question' || (isPlan && this.#waiting === undefined);
@@ -78,7 +78,7 @@ export class SilenceDetector {
     return { name: this.#fingerprint, quietMs: this.#quietMs };
   }
 
-  /** Names the pause for a message: a silence, a question, or `passOnMs` of quiet; undefined without one. */
+  /** The name of the run's pause, which is a silence, a question, or `passOnMs` of quiet; undefined if there is none. */
   pauseAfter(passOnMs: number): string | undefined {
     if (!this.#isWorking) return undefined;
     if (this.#isSilent) return `silence since ${this.#changedAt}`;
@@ -108,11 +108,11 @@ export function silentAfterMs(waiting: WaitingFor, { silenceMs, waitingMs }: Sil
 /** A question mark at the end of a text, in any script; quotes, brackets and emphasis may follow it. */
 const QUESTION_AT_END = /(?:[?？؟\u037e՞]|(?<=\p{Script=Greek});)["'”’»)\]*_\s]*$/u;
 
-/** What ends with a question mark and asks the reader nothing: a quotation, or a polite end. */
+/** An end with a question mark that asks the reader nothing: of a quotation, or a polite one. */
 const QUOTED_OR_POLITE_END =
   /\?["'”’»]\s*$|\b(anything else|any (other |more |further )?questions|does (this|that) help)\b[^.!?]*\?["'”’»)\]*_\s]*$/i;
 
-/** The end of a text in which its question is looked for (UTF-16 units). */
+/** The length of a text's end in which its question is looked for (UTF-16 units). */
 const END_LENGTH = 200;
 
 /** Whether the last words of a finished answer ask the reader something. */

@@ -24,7 +24,7 @@ import { LINK_LIFETIME_MS } from './lasting-links.ts';
 import { resultBytes } from './result-bytes.ts';
 import { type FileToShare, ThreadFiles } from './thread-files.ts';
 
-/** The batches of a turn's results: what its task made until its end, and after that. */
+/** The batches of a turn's results: what its task made until the turn's end, and after it. */
 const IN_TURN = '';
 const LATER = 'later';
 
@@ -99,7 +99,7 @@ const FIGURE = /^image\/(?:png|jpeg|gif)\b/;
 
 /**
  * Gives Slack the results that the answer shows as figures, of its turn's `own` or else of `all` of the task. Returns their
- * ids (`inAnswer`) and, by each path that names a result, Slack's id of the file, or null for a file that is below the answer.
+ * ids (`inAnswer`) and, by each path that names one, Slack's id of the file. Null: the list below the answer has the file.
  */
 async function placeFigures(
   context: SettledTurnContext,
@@ -112,41 +112,41 @@ async function placeFigures(
     result !== undefined &&
     FIGURE.test(fileType(result.name, result.mimeType)) &&
     Boolean(result.downloadUrl && result.sizeBytes && result.sizeBytes <= maxInlineBytes);
-  // Of several that were made under one name, the newest.
-  const newest = all.toSorted((a, b) => Number(b.createdAt ?? 0) - Number(a.createdAt ?? 0));
-  const named = new Map(paths.map((path) => [path, fileNamed(path, own) ?? fileNamed(path, newest)]));
-  const pictures = [...new Set(named.values())].filter(isFigure).slice(0, MAX_FIGURES);
-  const files = pictures.map((result) => toFileToShare(context, result, `figure:${result.id}`));
+  // Of several that were made under one name, the first that is found is the newest.
+  const newestFirst = all.toSorted((a, b) => Number(b.createdAt ?? 0) - Number(a.createdAt ?? 0));
+  const named = new Map(paths.map((path) => [path, fileNamed(path, own) ?? fileNamed(path, newestFirst)]));
+  const shownFigures = [...new Set(named.values())].filter(isFigure).slice(0, MAX_FIGURES);
+  const files = shownFigures.map((result) => toFileToShare(context, result, `figure:${result.id}`));
   const shared = await new ThreadFiles(context, context.turn, { hidden: true }).share(files);
-  const inAnswer = pictures.flatMap(({ id }) => (shared.has(`figure:${id}`) ? [id] : []));
+  const inAnswer = shownFigures.flatMap(({ id }) => (shared.has(`figure:${id}`) ? [id] : []));
   const placed = [...named].flatMap(([path, result]) => {
-    const file = result && shared.get(`figure:${result.id}`);
+    const fileId = result && shared.get(`figure:${result.id}`);
     const isBelow = result !== undefined && own.includes(result);
-    return file === undefined && !isBelow ? [] : [[path, file ?? null] as const];
+    return fileId === undefined && !isBelow ? [] : [[path, fileId ?? null] as const];
   });
   return { placed: new Map(placed), inAnswer: new Set(inAnswer) };
 }
 
-/** Lists what the task made after its last turn, in a message that grows. Each follow-up check calls it. */
+/** Lists what the task made after its last turn, in one message that grows. Each follow-up check calls it. */
 export async function postLaterResults(context: SettledTurnContext): Promise<void> {
   const listed = await listResults(context, { withUrls: false });
   if (listed.results.length === 0) return;
   const claims = await claimNew(context, LATER, listed.results);
-  const waiting = [...claims.values()].filter(({ batch, shown }) => batch === LATER && !shown);
-  if (waiting.length === 0) return;
-  const all = await listResults(context); // With links, now that there is something to list.
-  for (const owner of new Set(waiting.map(({ turn_id }) => turn_id))) {
+  const unposted = [...claims.values()].filter(({ batch, shown }) => batch === LATER && !shown);
+  if (unposted.length === 0) return;
+  const withLinks = await listResults(context);
+  for (const owner of new Set(unposted.map(({ turn_id }) => turn_id))) {
     const poster = await postingTurn(context, owner);
     // What was claimed in a task that the thread has left is not in this task's list.
     if (poster === undefined || (poster.task_id ?? context.taskId) !== context.taskId) continue;
     const work = { ...context, turn: poster };
-    const list = claimedResults(claims, poster, LATER, all);
+    const list = claimedResults(claims, poster, LATER, withLinks);
     if (list.results.length > 0) await putList(work, LATER, list, claims);
     await context.deps.store.results.markPosted(poster, LATER);
   }
 }
 
-/** The turn `owner`, which posts what it claimed even if another has ended since; undefined once erased. */
+/** The turn with the id `owner`, which posts what it claimed even if another has ended since; undefined once erased. */
 export async function postingTurn(
   { deps, turn }: SettledTurnContext,
   owner: string,
@@ -154,7 +154,7 @@ export async function postingTurn(
   return owner === turn.id ? turn : deps.store.turns.get(turn.workspace, owner);
 }
 
-/** Claims what no post has claimed, or has changed since; returns all claims of the thread. */
+/** Claims the things that no turn has claimed, and those that have changed since. Returns all claims of the thread. */
 export async function claimNew(
   { deps, turn }: SettledTurnContext,
   batch: string,
@@ -222,7 +222,7 @@ export function toListedResult(
 
 const PICTURE = /^image\/(?:png|jpeg|gif|webp)\b/;
 const TABLE = /^text\/(?:csv|tab-separated-values)\b/;
-/** Most texts of a turn that are read to see whether they are tables, and most tables to see whether the answer shows them. */
+/** Most of a turn's tables, and most of its texts, that are read to choose which are shown. */
 const MAX_READ = 8;
 
 /**
@@ -247,16 +247,16 @@ async function chooseShown(
     const filled = files.filter(hasSize).filter(({ sizeBytes }) => sizeBytes > 0);
     return filled.toSorted((a, b) => a.sizeBytes - b.sizeBytes).slice(0, MAX_READ);
   };
-  const mayBeRead = [...smallest(tables), ...smallest(texts)];
+  const readable = [...smallest(tables), ...smallest(texts)];
   for (const result of [...pictures, ...tables, ...texts]) {
     const maxBytes = pictures.includes(result) ? maxInlineBytes : Math.min(maxTableBytes, maxInlineBytes);
     if (!result.downloadUrl || result.sizeBytes === 0 || maxBytes === 0) continue;
     const isFitting = hasSize(result) && result.sizeBytes <= maxBytes;
     // A text is read to see whether it is a table, and a table to see whether the answer shows it.
     const isText = texts.includes(result);
-    const isRead = isFitting && mayBeRead.includes(result) && (isText || answerTables.length > 0);
+    const mustRead = isFitting && readable.includes(result) && (isText || answerTables.length > 0);
     // What is not read counts as '', which is no table and is not shown in the answer.
-    const content = isRead ? await readTable(context, result) : '';
+    const content = mustRead ? await readTable(context, result) : '';
     if (isText && !isTabSeparated(content)) continue;
     if (!hasSize(result)) notes.set(result.id, strings.resultNotShown);
     else if (!isFitting) notes.set(result.id, strings.resultTooLarge);
@@ -267,7 +267,7 @@ async function chooseShown(
   return { shown, notes };
 }
 
-/** The texts of a turn's delimited tables; none if too many, large or unreadable. Throws an AgentError. */
+/** The texts of a turn's delimited tables; none if they are too many, or one is too large or unreadable. Throws an AgentError. */
 export async function resultTables(context: SettledTurnContext): Promise<string[]> {
   const { deps, turn, memory } = context;
   const claims = await deps.store.results.ofThread(turn);
@@ -276,13 +276,13 @@ export async function resultTables(context: SettledTurnContext): Promise<string[
   const isTable = ({ name, mimeType }: ResultFile) => TABLE.test(fileType(name, mimeType));
   const tables = results.filter((result) => isOfNoOtherTurn(result) && isTable(result));
   const { maxTableBytes } = deps.settings;
-  const read = tables.filter(hasSize).filter((one) => one.downloadUrl && one.sizeBytes <= maxTableBytes);
-  if (read.length < tables.length || tables.length > MAX_SHOWN) return [];
-  const texts = await Promise.all(read.map((table) => readTable(context, table)));
+  const readable = tables.filter(hasSize).filter((one) => one.downloadUrl && one.sizeBytes <= maxTableBytes);
+  if (readable.length < tables.length || tables.length > MAX_SHOWN) return [];
+  const texts = await Promise.all(readable.map((table) => readTable(context, table)));
   return texts.includes('') ? [] : texts;
 }
 
-/** A result's text; '' if the service does not give it: the results do not wait. Throws if the lease ends. */
+/** A result's text; '' if the service does not give it, because the results do not wait for it. Throws if the lease ends. */
 async function readTable(context: SettledTurnContext, result: SizedResult): Promise<string> {
   const { deps, turn, lease } = context;
   try {
@@ -294,7 +294,7 @@ async function readTable(context: SettledTurnContext, result: SizedResult): Prom
   }
 }
 
-/** A result that Slack can be given: it is told the size first. */
+/** A result that Slack can be given, because Slack is told the size first. */
 type SizedResult = ResultFile & { sizeBytes: number };
 
 function hasSize(result: ResultFile): result is SizedResult {
@@ -320,7 +320,7 @@ function toFileToShare(context: SettledTurnContext, result: SizedResult, part = 
 
 /**
  * Yields the bytes of a file up to its listed size. If the true size is another, it is written into `file`
- * for the next attempt, and this one throws: a storage may list the size of a compressed file.
+ * for the next attempt, and this attempt throws: a storage may list the size of a compressed file.
  */
 async function* withTrueSize(bytes: AsyncIterable<Uint8Array>, file: FileToShare) {
   let size = 0;

@@ -19,8 +19,8 @@ const MAX_REVIEW_MESSAGES = 50;
 const REVIEW_FORMS = [asRendered, withPlainText, textOnly];
 
 /**
- * Posts the finished reviews of a task, each once in its thread, or that a review failed. It is called for
- * each follow-up check. The turn that claims a review posts it, even if another turn has ended since.
+ * Posts the finished reviews of a task, each once in its thread, or that a review has failed. Each follow-up check
+ * calls it. The turn that claims a review posts it, even if another turn has ended since.
  */
 export async function postReviews(context: SettledTurnContext): Promise<void> {
   const { deps, agent, turn, taskId, lease } = context;
@@ -42,8 +42,8 @@ export async function postReviews(context: SettledTurnContext): Promise<void> {
 
 /**
  * The keys by which a task's reviews are posted once, in their order; undefined for a review with nothing to show
- * yet. A review without a message has failed or, once completed, is `unreadable`; it has no id, so that a number tells
- * apart those with the same error text.
+ * yet. A review without a message has failed or, once completed, is `unreadable`. It has no id: a number tells it
+ * apart from others with the same error text.
  */
 export function reviewKeys(taskId: string, reviews: readonly Review[]): (string | undefined)[] {
   const counts = new Map<string, number>();
@@ -67,7 +67,7 @@ export function hasFailed({ status, errorMessage }: Review): boolean {
   return status === 'failed' || errorMessage !== null;
 }
 
-type ReviewRenderer = (mostMessages: number) => DisplayedReview;
+type ReviewRenderer = (maxMessages: number) => DisplayedReview;
 
 /** Reads a review, and returns what renders it; undefined while it has nothing to show. */
 async function reviewRenderer(
@@ -92,9 +92,9 @@ async function reviewRenderer(
     if (!isMore) splitter.parts(text, options);
     return isMore;
   };
-  // Without holding up the process. The splitter then holds the parts.
+  // The splitter keeps the parts, which are made here without holding up the process.
   await deps.rendering.runAll(workspace.id, splitMore, lease.signal);
-  return (most) => reviewMessages(message.blocks, most, splitter);
+  return (maxMessages) => reviewMessages(message.blocks, maxMessages, splitter);
 }
 
 /** Posts a review. Its rest becomes a file, else more messages, else a notice that it is too long. */
@@ -102,8 +102,8 @@ async function postReview(context: SettledTurnContext, key: string, render: Revi
   const posts = new IdempotentPosts(context, context.turn);
   const files = new ThreadFiles(context, context.turn);
   // The second round only adds messages: those of the first are rendered the same, and are there already.
-  for (const most of [context.deps.settings.maxReplyMessages, MAX_REVIEW_MESSAGES]) {
-    const { messages, rest } = render(most);
+  for (const maxMessages of [context.deps.settings.maxReplyMessages, MAX_REVIEW_MESSAGES]) {
+    const { messages, rest } = render(maxMessages);
     for (const [index, message] of messages.entries())
       await posts.post(`${key}:${index}`, message, 'result', REVIEW_FORMS);
     if (rest === undefined || (await files.attach(key, rest))) return;

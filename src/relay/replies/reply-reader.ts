@@ -7,13 +7,13 @@ import type { ReadRate, ReadTimes } from '../runtime/read-rate.ts';
 import type { TurnMemory } from '../runtime/reply-memory.ts';
 import { hasReplyFailed, isReplySettled, keptSizeOf, type ReadReply, toReadReply } from './reply-blocks.ts';
 
-/** An edit shows a read that is at most this old (ms) without another one. */
+/** An edit shows the last read, without another one, if that is at most this old (ms). */
 const FRESH_READ_MS = 400;
 /** How long (ms) an edit waits for a read; then it shows the last one. */
 const DUE_READ_TIMEOUT_MS = 1_000;
 /** For `ReadTimes.dueUntil`: no edit waits for the read. */
 const NOT_DUE = 0;
-const MAX_SILENT_INTERVAL_MS = 5_000;
+const MAX_SILENT_PAUSE_MS = 5_000;
 /** How often in `settledTaskMs` the task of an unchanged reply is read: the reply may never settle. */
 const TASK_READS = 6;
 
@@ -31,7 +31,7 @@ export interface SettledReply {
   isReplySettled: boolean;
 }
 
-/** Reads one reply until it has settled: at the rate's pace while it grows, more and more seldom otherwise. */
+/** Reads one reply until it has settled: at the rate's pace while it grows, else more and more seldom. */
 export class ReplyReader {
   readonly #message: AnsweredMessage;
   readonly #options: ReplyReaderOptions;
@@ -88,7 +88,7 @@ export class ReplyReader {
     }
   }
 
-  /** Has a read come at once, and waits a little for it. Does nothing if the last read is fresh, or no more come. */
+  /** Asks for a read at once, and waits a little for it. Does nothing if the last read is fresh, or no more come. */
   async refresh(): Promise<void> {
     if (this.#readTimes === undefined || performance.now() - this.#readAt < FRESH_READ_MS) return;
     this.#awaitedRead ??= Promise.withResolvers();
@@ -161,7 +161,7 @@ export class ReplyReader {
     this.#isWriting = fingerprint !== this.#fingerprint && blocks.at(-1)?.kind === 'text';
     if (fingerprint === this.#fingerprint) {
       const pauseMs = Math.max(rate.intervalMs(), this.#silentPauseMs * 1.3);
-      this.#silentPauseMs = Math.min(MAX_SILENT_INTERVAL_MS, pauseMs);
+      this.#silentPauseMs = Math.min(MAX_SILENT_PAUSE_MS, pauseMs);
       return;
     }
     this.#fingerprint = fingerprint;
@@ -208,16 +208,16 @@ export interface AnsweredMessage extends Pick<TaskWork, 'agent' | 'taskId' | 'le
 
 /** What one look at a task tells about a message's reply. */
 interface Look {
-  /** The reply; without certainty it may be the reply to another message. */
+  /** The reply. Unless `isCertain`, it may be the reply to another message. */
   replyId: string | undefined;
   isCertain: boolean;
-  /** Whether nothing more is expected of the task; not asked, so false, once a reply names the message. */
+  /** Whether nothing more is expected of the task; false if a reply names the message, because then nobody asks. */
   isAtRest: boolean;
-  /** Whether people have written since; only looked for if the reply has failed, or none names the message. */
+  /** Whether people have written since; not looked for behind a reply that names the message and has not failed. */
   hasNewerMessage: boolean;
 }
 
-/** The id of a message's reply once that is certain; else of the likeliest, if any, once the task has rested for `settledMs`. */
+/** The id of a message's reply, once that is certain; else of the likeliest one, once the task has rested for `settledMs`. */
 export async function findReply(
   message: AnsweredMessage,
   settledMs: () => number | Promise<number> = () =>
@@ -266,8 +266,8 @@ export function isTaskSettled(status: string): status is 'completed' | 'cancelle
 
 /**
  * Reads what follows our message. `named`: the reply that names it; of several the first that has not failed,
- * or else the last. `unnamed`: the replies that name no message, up to the next one of people.
- * `hasNewerMessage`: whether people wrote on; false if they did so after a `named` that has not failed.
+ * or else the last. `unnamed`: the replies that name no message, up to people's next message.
+ * `hasNewerMessage`: whether people wrote on, as far as was read: up to a `named` reply that has not failed.
  */
 async function listReplies({ agent, taskId, userMessageId, lease }: AnsweredMessage) {
   let named: string | undefined;

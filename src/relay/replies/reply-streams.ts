@@ -15,7 +15,9 @@ export class ReplyStreams {
   readonly #slack: SlackStreams;
   readonly #lease: Lease;
   readonly #posts: Pick<IdempotentPosts, 'find' | 'sendOnce'>;
+  /** The streams that this process has opened, by part: what each shows, and until when (`performance.now()`) it is open. */
   readonly #open = new Map<string, { markdown: string; until: number }>();
+  /** The `ts` of those that are stopped. */
   readonly #stopped = new Set<string>();
 
   constructor(slack: SlackStreams, lease: Lease, posts: Pick<IdempotentPosts, 'find' | 'sendOnce'>) {
@@ -29,7 +31,7 @@ export class ReplyStreams {
     return this.#streamOf(part)?.markdown;
   }
 
-  /** Posts a part once as a stream; false without text or permit, or if Slack refuses. Throws a SlackError. */
+  /** Posts a part once, as a stream. Returns false if it has no text or no permit, or Slack refuses. Throws a SlackError. */
   async start(part: string, { markdown = '' }: RenderedMessage): Promise<boolean> {
     if (markdown.trim() === '') return false;
     const until = performance.now() + STREAM_LIFETIME_MS;
@@ -42,7 +44,7 @@ export class ReplyStreams {
     return this.#posts.sendOnce(part, openStream, { isStream: true }).catch(valueIf(false, hadNoEffect));
   }
 
-  /** Adds what a part lacks. `left_out`: no permit came. `unchanged`: it lacks nothing, or only an edit can show it. */
+  /** Adds the text that a part lacks. `left_out`: no permit came. `unchanged`: it lacks none, or only an edit can show it. */
   async append(part: string, request: Omit<PartEdit, 'forms'>): Promise<'shown' | 'left_out' | 'unchanged'> {
     const post = this.#posts.find(part);
     const stream = this.#streamOf(part);
@@ -63,7 +65,7 @@ export class ReplyStreams {
     return 'shown';
   }
 
-  /** Ends a part's stream, if it has one, for edits; false without a permit in time. Throws a SlackError. */
+  /** Ends a part's stream, if it has one, so that it can be edited. Returns false if no permit came. Throws a SlackError. */
   async stop(part: string, end: StreamEnd = {}): Promise<boolean> {
     const post = this.#posts.find(part);
     if (post?.is_stream !== true || this.#stopped.has(post.ts)) return true;

@@ -57,7 +57,7 @@ export class ThreadFiles {
    */
   async share(files: readonly FileToShare[]): Promise<ReadonlyMap<string, string>> {
     const share = async () => {
-      const absent = await this.#notShared(files);
+      const absent = await this.#settleAndFindAbsent(files);
       const mayPass = (error: unknown) => transientFailure(rootError(error)) !== undefined;
       for (const file of absent)
         await this.#attempt('a file could not be uploaded to Slack', () => this.#stage(file), mayPass);
@@ -68,13 +68,13 @@ export class ThreadFiles {
     return new Map(shared.map(({ part, dedupe_key: id }) => [part, id]));
   }
 
-  /** Attaches a text as a file, once; false if Slack does not take the file. Throws errors that may pass. */
+  /** Attaches a text as a file, once. Returns false if Slack does not take the file; throws errors that may pass. */
   async attach(part: string, rest: Pick<AnswerRest, 'name' | 'title' | 'content'>): Promise<boolean> {
     const { name, title, content } = rest;
     const bytes = Buffer.from(content, 'utf8');
     const file = { part, name, title, sizeBytes: bytes.length, bytes: () => Readable.from([bytes]) };
     const shareUnlessThere = async () => {
-      const absent = await this.#notShared([file]);
+      const absent = await this.#settleAndFindAbsent([file]);
       for (const one of absent) await this.#stage(one);
       await this.#shareStaged(absent);
     };
@@ -89,7 +89,7 @@ export class ThreadFiles {
     return true;
   }
 
-  /** Attaches as CSV the tables that the answer shows in part. False if Slack does not take one. */
+  /** Attaches as CSV the tables of which the answer shows only a part. Returns false if Slack does not take one. */
   async attachTables(tables: readonly string[]): Promise<boolean> {
     for (const [index, content] of tables.entries()) {
       const name = tables.length === 1 ? 'table.csv' : `table-${index + 1}.csv`;
@@ -99,8 +99,8 @@ export class ThreadFiles {
   }
 
   /**
-   * Takes a step until it succeeds. The turn goes on without the file once the step has failed a few times,
-   * or for good (not `mayPass`). Throws errors after which the turn must not go on.
+   * Takes a step until it succeeds. Returns without it, so that the turn goes on without the file, once the step has
+   * failed a few times, or with an error that never passes. Throws errors after which the turn must not go on.
    */
   async #attempt(failure: string, step: () => Promise<void>, mayPass: (error: unknown) => boolean) {
     const { lease, deps } = this.#work;
@@ -121,8 +121,8 @@ export class ThreadFiles {
     return this.#posts.get(part)?.state === 'posted';
   }
 
-  /** The files that the thread does not have. Looks up shares with an unknown outcome, and settles them. */
-  async #notShared(files: readonly FileToShare[]): Promise<FileToShare[]> {
+  /** Settles the shares with an unknown outcome, and returns the files that the thread does not have. */
+  async #settleAndFindAbsent(files: readonly FileToShare[]): Promise<FileToShare[]> {
     const { deps, lease, workspace } = this.#work;
     this.#posts = await deps.store.posts.ofTurn(this.#turn);
     for (const { part } of files) {
@@ -145,8 +145,8 @@ export class ThreadFiles {
   }
 
   /**
-   * Shows the uploaded files in one call. Throws the call's error: if that says what became of the files, it is
-   * recorded; after an unknown outcome the intents stay, and the next attempt looks for them (`#notShared`).
+   * Shows the uploaded files in one call. Throws the call's error. What that says of the files is recorded; after an
+   * unknown outcome the intents stay, and the next attempt looks for them (`#settleAndFindAbsent`).
    */
   async #shareStaged(files: readonly FileToShare[]): Promise<void> {
     const staged = files.flatMap(({ part, name, title = name }) => {
@@ -162,14 +162,14 @@ export class ThreadFiles {
     await withRetry(this.#work, intend, { about: { turn: this.#turn.id } });
     const shown = staged.map(({ id, title }) => ({ id, title }));
     const act = () => workspace.uploads.share({ ...this.#place, files: shown, guard: lease });
-    // Not called after an unknown outcome. Errors other than FileNotShownError say that no file is shown.
+    // Called only if the outcome is known: of errors, FileNotShownError alone says that some files are shown.
     const settleByError = async (error: unknown) => {
-      const isHidden = (id: string) => !(error instanceof FileNotShownError) || error.fileIds.includes(id);
-      const hidden = staged.filter(({ id }) => isHidden(id));
-      const shared = staged.filter((one) => !hidden.includes(one));
-      await this.#settle(partsOf(shared), partsOf(hidden));
+      const isAbsent = (id: string) => !(error instanceof FileNotShownError) || error.fileIds.includes(id);
+      const absent = staged.filter(({ id }) => isAbsent(id));
+      const shared = staged.filter((one) => !absent.includes(one));
+      await this.#settle(partsOf(shared), partsOf(absent));
       // After a permanent refusal, the bytes are sent again: Slack may have lost them.
-      if (transientFailure(error) === undefined) for (const { part } of hidden) this.#staged.delete(part);
+      if (transientFailure(error) === undefined) for (const { part } of absent) this.#staged.delete(part);
     };
     await once({ act, ifNoEffect: settleByError }, lease);
     await this.#settle(partsOf(staged), []);
@@ -184,7 +184,7 @@ export class ThreadFiles {
     this.#posts = await posts.ofTurn(this.#turn);
   }
 
-  /** Whether the turn may go on without the file after an error. Not without thread, app, store or lease. */
+  /** Whether the turn may go on without the file after an error: not if it lacks its thread, app, store or lease. */
   #mayLeaveOut(error: unknown): boolean {
     if (this.#work.lease.signal.aborted || error instanceof SlackLeaseError) return false;
     if (isThreadUnreachable(error)) return false;

@@ -61,10 +61,10 @@ interface Column {
 }
 
 /**
- * Has a file searched for altered cells while it is uploaded from the returned `source`, if it is a table as text. `remark`
- * says what was found. If the upload did not read the file's beginning, `remark` reads it, and says nothing if that fails.
+ * Searches a table for altered cells as its upload reads the returned `source`. `remark` then says what was found; if the
+ * upload did not read the file's beginning, it reads that first, and says nothing if that fails. Other files are not searched.
  */
-export function searchedForAlteredCells(source: UploadSource): {
+export function withAlteredCellSearch(source: UploadSource): {
   source: UploadSource;
   remark: (signal: AbortSignal) => Promise<Pick<FileNote, 'remark'>>;
 } {
@@ -72,21 +72,21 @@ export function searchedForAlteredCells(source: UploadSource): {
   const isTable = /\.txt$/i.test(source.name) || /^text\/(?:csv|tab-separated-values)/.test(type);
   if (!isTable) return { source, remark: async () => ({}) };
   let search: AlteredCellSearch | undefined;
-  const open: UploadSource['open'] = async (offset, signal) => {
+  const openAndSearch: UploadSource['open'] = async (offset, signal) => {
     const bytes = await source.open(offset, signal);
     if (offset > 0) return bytes;
     search = new AlteredCellSearch();
     return search.read(bytes);
   };
   const remark = async (signal: AbortSignal) => {
-    if (search === undefined) await consumeBeginning(open(0, signal)).catch(() => undefined);
-    const found = search?.found();
+    if (search === undefined) await consumeBeginning(openAndSearch(0, signal)).catch(() => undefined);
+    const found = search?.finish();
     return found === undefined ? {} : { remark: alteredCells(found) };
   };
-  return { source: { ...source, open }, remark };
+  return { source: { ...source, open: openAndSearch }, remark };
 }
 
-/** Takes a file's first bytes and drops them: the search that yields them has then seen them. */
+/** Reads a file's first bytes and drops them, so that the search that yields them sees them. */
 async function consumeBeginning(opening: Promise<AsyncIterable<Uint8Array>>): Promise<void> {
   let left = MAX_BYTES;
   for await (const chunk of await opening) {
@@ -98,10 +98,10 @@ async function consumeBeginning(opening: Promise<AsyncIterable<Uint8Array>>): Pr
 /** Looks for altered cells in the columns of a table as text, while its bytes pass. */
 class AlteredCellSearch {
   #columns: Column[] | undefined;
-  #rows = 0; // Below the header.
+  #hasRowsBelowHeader = false;
   #bytesLeft = MAX_BYTES;
-  /** The text behind the last whole row. */
-  #rest = '';
+  /** What was read of the next row. */
+  #unfinishedRow = '';
   #delimiter: string | undefined;
   #decoder: TextDecoder | undefined;
 
@@ -117,25 +117,25 @@ class AlteredCellSearch {
   }
 
   /** Ends the search. Returns what was found in the column with the most altered cells; undefined without any. */
-  found(): AlteredCells | undefined {
-    // At the end of a file, the rest is a row without a line break. At the limit of bytes, it may be half a row.
-    if (this.#bytesLeft > 0) this.#parse(this.#rest);
-    this.#rest = '';
-    const found = (this.#columns ?? []).flatMap((column, index) => {
-      const altered = alteredGenes(column) ?? lostZeros(column);
-      return altered === undefined ? [] : [{ ...altered, column: column.name, number: index + 1 }];
+  finish(): AlteredCells | undefined {
+    // At a file's end, this is a row without a line break. At the limit of bytes, it may be half a row.
+    if (this.#bytesLeft > 0) this.#parse(this.#unfinishedRow);
+    this.#unfinishedRow = '';
+    const altered = (this.#columns ?? []).flatMap((column, index) => {
+      const alteration = alteredGenes(column) ?? lostZeros(column);
+      return alteration === undefined ? [] : [{ ...alteration, column: column.name, number: index + 1 }];
     });
-    return found.toSorted((one, other) => other.count - one.count)[0];
+    return altered.toSorted((one, other) => other.count - one.count)[0];
   }
 
-  /** Parses the rows that end in these bytes, and keeps the rest for the next ones. */
+  /** Parses the rows that end in these bytes, and keeps what follows them. */
   #take(bytes: Uint8Array): void {
     this.#bytesLeft -= bytes.byteLength;
     this.#decoder ??= new TextDecoder(encodingOf(bytes));
-    const text = this.#rest + this.#decoder.decode(bytes, { stream: true });
+    const text = this.#unfinishedRow + this.#decoder.decode(bytes, { stream: true });
     const end = rowsEnd(text);
     this.#parse(text.slice(0, end));
-    this.#rest = text.slice(end).slice(0, MAX_ROW_LENGTH);
+    this.#unfinishedRow = text.slice(end).slice(0, MAX_ROW_LENGTH);
   }
 
   /** Counts the cells of all rows in a text. */
@@ -149,15 +149,16 @@ class AlteredCellSearch {
   #addRow(row: readonly string[]): void {
     if (row.length === 1 && row[0]?.startsWith('#') === true) return; // A comment.
     // Two cells below a single one may be a row below R's header.
-    const isBelowTitle = this.#rows === 0 && this.#columns?.length === 1 && row.length > 2;
+    const isBelowTitle = !this.#hasRowsBelowHeader && this.#columns?.length === 1 && row.length > 2;
     if (this.#columns === undefined || isBelowTitle) {
       const isHeader = !row.some((cell) => isDate(cell) || FLOAT.test(cell.trim()));
       this.#columns = row.map((cell) => newColumn(isHeader ? cell.trim() : ''));
       if (isHeader) return;
     }
     // R's header lacks the name of the first column, which has the names of the rows.
-    if (this.#rows === 0 && row.length === this.#columns.length + 1) this.#columns.unshift(newColumn(''));
-    this.#rows += 1;
+    const hasRowName = row.length === this.#columns.length + 1;
+    if (hasRowName && !this.#hasRowsBelowHeader) this.#columns.unshift(newColumn(''));
+    this.#hasRowsBelowHeader = true;
     for (const [index, column] of this.#columns.entries()) addCell(column, row[index]?.trim() ?? '');
   }
 }
@@ -165,14 +166,14 @@ class AlteredCellSearch {
 /** Where the last whole row ends. A line break in quotes ends no row, unless the quotes go on for longer than a row may. */
 function rowsEnd(text: string): number {
   // A \r at the very end may be half of a \r\n.
-  const last = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r', text.length - 2)) + 1;
-  let end = 0;
+  const lastLineEnd = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r', text.length - 2)) + 1;
+  let lastRowEnd = 0;
   let isQuoted = false;
-  for (const { 0: mark, index } of text.slice(0, last).matchAll(/["\r\n]/g)) {
+  for (const { 0: mark, index } of text.slice(0, lastLineEnd).matchAll(/["\r\n]/g)) {
     if (mark === '"') isQuoted = !isQuoted;
-    else if (!isQuoted) end = index + 1;
+    else if (!isQuoted) lastRowEnd = index + 1;
   }
-  return text.length - end > MAX_ROW_LENGTH ? last : end;
+  return text.length - lastRowEnd > MAX_ROW_LENGTH ? lastLineEnd : lastRowEnd;
 }
 
 /** A text's encoding, by its beginning. The last line of that does not count, because it may end within a character. */
@@ -224,24 +225,26 @@ type Alteration = Omit<AlteredCells, 'column' | 'number'>;
 
 /** The dates and numbers that a spreadsheet seems to have made of names of genes; undefined for none. */
 function alteredGenes({ heading, cells, genes, dates, floats, altered }: Column): Alteration | undefined {
+  const count = dates + floats;
   const isGeneColumn = GENE_HEADING.test(heading) || (genes >= MIN_GENES && genes >= cells * MIN_SHARE);
+  if (count === 0 || !isGeneColumn || OTHER_HEADING.test(heading)) return undefined;
   const meanings = [...altered].map((cell) => ({ cell, genes: genesOfDate(cell) }));
-  const hasAnyGene = genes > 0 || meanings.some((one) => one.genes.length > 0);
-  if (dates + floats === 0 || !hasAnyGene || !isGeneColumn || OTHER_HEADING.test(heading)) return undefined;
-  const kind = floats === 0 ? 'dates' : dates === 0 ? 'numbers' : 'dates or numbers';
   // A cell that may stand for two genes is shown before others: people must look it up.
   const [meaning] = meanings.toSorted((one, other) => other.genes.length - one.genes.length);
-  return { kind, count: dates + floats, cells: [...altered], ...(meaning?.genes.length ? { meaning } : {}) };
+  const isMeaningKnown = meaning !== undefined && meaning.genes.length > 0;
+  if (genes === 0 && !isMeaningKnown) return undefined;
+  const kind = floats === 0 ? 'dates' : dates === 0 ? 'numbers' : 'dates or numbers';
+  return { kind, count, cells: [...altered], meaning: isMeaningKnown ? meaning : undefined };
 }
 
 /** The numbers that seem to have lost their leading zeros, shorter than those that have them. Undefined for none. */
 function lostZeros({ heading, padded, unpadded }: Column): Alteration | undefined {
-  const [width = 0] = padded; // The one length of the numbers that have their zeros.
+  const [width = 0] = padded;
   // If numbers of several lengths begin with a zero, they are codes, and no zero is lost.
-  const isFixed = padded.size === 1 && [...unpadded.keys()].every((length) => length <= width);
+  const isFixedWidth = padded.size === 1 && [...unpadded.keys()].every((length) => length <= width);
   // Of what OTHER_HEADING names, ids of samples and people are padded; dates, counts and labels are not.
   const isNeverPadded = OTHER_HEADING.test(heading) && !/sample|patient|subject/i.test(heading);
-  if (!isFixed || isNeverPadded) return undefined;
+  if (!isFixedWidth || isNeverPadded) return undefined;
   const shorter = [...unpadded].filter(([length]) => length < width).map(([, numbers]) => numbers);
   const count = shorter.reduce((sum, numbers) => sum + numbers.count, 0);
   if (count === 0) return undefined;

@@ -27,7 +27,7 @@ import {
   reasonNotAllowed,
   refusalIn,
 } from './allowed-files.ts';
-import { searchedForAlteredCells } from './altered-cells.ts';
+import { withAlteredCellSearch } from './altered-cells.ts';
 import { type UploadPlace, type UploadSource, uploadSharedFile } from './file-upload.ts';
 
 const MAX_CONCURRENT_UPLOADS = 3;
@@ -91,7 +91,7 @@ interface Outcome {
 }
 
 interface BatchItem {
-  /** With what Slack said last of a file. */
+  /** Of a file, what Slack said of it last. */
   shared: SharedItem;
   progress: FileProgress;
   outcome?: Outcome;
@@ -102,7 +102,7 @@ class AttachmentBatch {
   readonly #signal: AbortSignal;
   readonly #items: readonly BatchItem[];
   /** The names that are taken, to which `freeName` adds. */
-  readonly #names = new Set<string>();
+  readonly #takenNames = new Set<string>();
   #promisedBytes = 0;
 
   constructor(request: AttachmentsUploadRequest, signal: AbortSignal) {
@@ -112,8 +112,8 @@ class AttachmentBatch {
       shared,
       progress: { state: 'waiting', ...nameAndSize(shared) },
     }));
-    const known = this.#items.map(({ shared }) => nameAndSize(shared).name);
-    for (const name of [...request.keptNames, ...known]) freeName(name, this.#names);
+    const itemNames = this.#items.map(({ shared }) => nameAndSize(shared).name);
+    for (const name of [...request.keptNames, ...itemNames]) freeName(name, this.#takenNames);
   }
 
   /** Uploads all items, a few at a time. After an error that concerns them all, none is begun any more. */
@@ -129,8 +129,8 @@ class AttachmentBatch {
         });
       }
     };
-    for (const end of await Promise.allSettled(Array.from({ length: MAX_CONCURRENT_UPLOADS }, worker)))
-      if (end.status === 'rejected') throw end.reason;
+    for (const ended of await Promise.allSettled(Array.from({ length: MAX_CONCURRENT_UPLOADS }, worker)))
+      if (ended.status === 'rejected') throw ended.reason;
     const outcomes = this.#items.flatMap(({ outcome }) => outcome ?? []);
     return {
       attached_file_ids: outcomes.flatMap(({ fileId }) => fileId ?? []),
@@ -141,11 +141,11 @@ class AttachmentBatch {
 
   /** Uploads an item, or notes why it is left out. Throws errors that are not about the item, or may pass. */
   async #process(item: BatchItem, index: number): Promise<void> {
-    const tried =
+    const result =
       index < this.#request.deps.settings.maxMessageFiles
-        ? await this.#upload(item).catch((error: unknown) => this.#reasonFor(item, error))
+        ? await this.#upload(item).catch((error: unknown) => this.#refusalFor(item, error))
         : ({ reason: 'too_many' } as const);
-    const outcome = 'note' in tried ? tried : this.#leaveOut(item, tried);
+    const outcome = 'note' in result ? result : this.#leaveOut(item, result);
     item.outcome = outcome;
     this.#showProgress(item, { state: 'over', outcome: outcome.note });
   }
@@ -160,23 +160,23 @@ class AttachmentBatch {
   }
 
   /** Why a file is left out after an error about it, or after failing for too long. Else throws the error. */
-  async #reasonFor({ shared }: BatchItem, error: unknown): Promise<FileRefusal> {
+  async #refusalFor({ shared }: BatchItem, error: unknown): Promise<FileRefusal> {
     const refusal = refusalIn(error);
     if (refusal !== undefined) return refusal;
     const { failing, projectId, workspace, deps, thread } = this.#request;
     const id = shared.kind === 'file' ? shared.file.id : shared.id;
-    const judge = failing.get(id) ?? filePatience(deps.settings, workspace);
-    failing.set(id, judge);
-    const reason = await judge(error, deps.agent(thread.account_id), projectId);
+    const patience = failing.get(id) ?? filePatience(deps.settings, workspace);
+    failing.set(id, patience);
+    const reason = await patience(error, deps.agent(thread.account_id), projectId);
     if (reason === undefined) throw error;
     return { reason };
   }
 
-  /** Uploads an item, or says why it is not sent. The size of an allowed item counts against the message's limit. */
+  /** Uploads an item, or returns why it is not sent. The size of an allowed item counts against the message's limit. */
   async #upload(item: BatchItem): Promise<Outcome | FileRefusal> {
-    const found = await this.#sourceOf(item);
-    if (typeof found === 'string') return { reason: found };
-    const { source, remark } = searchedForAlteredCells(found);
+    const sourceOrReason = await this.#sourceOf(item);
+    if (typeof sourceOrReason === 'string') return { reason: sourceOrReason };
+    const { source, remark } = withAlteredCellSearch(sourceOrReason);
     const { sizeBytes } = source;
     const reason = reasonNotAllowed(source, this.#promisedBytes, this.#request.deps.settings);
     if (reason !== undefined) return { reason };
@@ -191,7 +191,7 @@ class AttachmentBatch {
     return { ...uploaded, note: { name, reason: null, sizeBytes, ...(await remark(this.#signal)) } };
   }
 
-  /** What is uploaded for an item, or why nothing is. */
+  /** What is to be uploaded for an item, or why nothing is. */
   async #sourceOf(item: BatchItem): Promise<UploadSource | FileReason> {
     const { shared } = item;
     if (shared.kind === 'left_out') return shared.reason;
@@ -213,7 +213,7 @@ class AttachmentBatch {
     return item.shared;
   }
 
-  /** Waits until Slack has a file ready, and updates its `item`. Returns what is uploaded, or why nothing is. */
+  /** Waits until Slack has a file ready, and updates its `item`. Returns what is to be uploaded, or why nothing is. */
   async #fileSource(item: BatchItem, shared: SharedFile): Promise<UploadSource | FileReason> {
     const { workspace, turn } = this.#request;
     const { downloads } = workspace;
@@ -227,7 +227,7 @@ class AttachmentBatch {
     const email = emailText(file);
     // An event of Slack Connect may bring no name.
     const ownName = email?.name ?? slackFileName(file);
-    const name = shared.name ?? (ownName && freeName(ownName, this.#names));
+    const name = shared.name ?? (ownName && freeName(ownName, this.#takenNames));
     item.shared = { ...shared, file, name };
     // An edited file keeps its id, and perhaps its size: each message uploads anew what can be edited.
     const isEditable = file.mode === 'snippet' || unstoredKind(file) !== undefined;
@@ -235,23 +235,22 @@ class AttachmentBatch {
     if (email !== undefined) return bytesSource({ id, name: `${name}.txt`, mime: 'text/plain' }, email.text);
     if (decision.do === 'refuse') return decision.reason;
     const stored = storedName(name ?? '', `file-${file.id}`);
-    const about = { id, name: stored, mime: decision.mime ?? '' };
     const open = async (offset: number, signal: AbortSignal) => downloads.read(file, { offset, signal });
+    const source = { id, name: stored, mime: decision.mime ?? '', open };
     const { sizeBytes } = decision;
-    if (sizeBytes === undefined) return this.#unsizedSource(file, { ...about, open });
-    return { ...about, sizeBytes, open };
+    return sizeBytes === undefined ? this.#unsizedSource(file, source) : { ...source, sizeBytes };
   }
 
-  /** What is uploaded for a file whose size only its response or a count of its bytes says, or why nothing is. */
+  /** What is to be uploaded for a file of which Slack does not say the size, or why nothing is. */
   async #unsizedSource(file: SlackFile, source: Omit<UploadSource, 'sizeBytes'>) {
     const opened = await this.#request.workspace.downloads.open(file, { signal: this.#signal });
     const { sizeBytes, mime } = opened;
     const isPage = /^text\/html/i.test(mime);
     // The size of a page does not count: Slack may write the page anew for each download.
-    const isSized = sizeBytes !== undefined && !isPage;
-    if (sizeBytes === 0 || isSized) opened.release(); // Its bytes are not read here.
+    const hasFixedSize = sizeBytes !== undefined && !isPage;
+    if (sizeBytes === 0 || hasFixedSize) opened.release(); // Its bytes are not read here.
     if (sizeBytes === 0) return 'empty';
-    if (isSized) return { ...source, sizeBytes };
+    if (hasFixedSize) return { ...source, sizeBytes };
     const chunks: Uint8Array[] = [];
     let length = 0;
     for await (const chunk of opened.stream) {
@@ -313,11 +312,11 @@ export async function sharedItemsOf(
   const own = messages.flatMap(({ files }) => files);
   const ownIds = new Set(filesOf({ files: own }).map(({ id }) => id));
   const tables = tablesAmong(messages.flatMap(blocksOf));
-  const names = new Set<string>(); // Those that are taken: `freeName` adds to them.
-  for (const name of [...keptNames, ...tables.flatMap(({ file }) => file ?? [])]) freeName(name, names);
+  const taken = new Set<string>(); // The names that are taken: `freeName` adds to them.
+  for (const name of [...keptNames, ...tables.flatMap(({ file }) => file ?? [])]) freeName(name, taken);
   const items = filesOf({ files: [...own, ...forwarded] }).map((file): SharedItem => {
     const name = emailText(file)?.name ?? slackFileName(file);
-    return { kind: 'file', file, name: name && freeName(name, names), isForwarded: !ownIds.has(file.id) };
+    return { kind: 'file', file, name: name && freeName(name, taken), isForwarded: !ownIds.has(file.id) };
   });
   for (const table of tables) items.push(await tableItem(scope, table));
   for (const attachment of attachments) {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { searchedForAlteredCells } from '../../../src/relay/sending/altered-cells.ts';
+import { withAlteredCellSearch } from '../../../src/relay/sending/altered-cells.ts';
 
 const never = new AbortController().signal;
 
@@ -16,7 +16,7 @@ async function remarkOn(
     bytes.subarray(at * chunk, (at + 1) * chunk),
   );
   const open = async () => Readable.from(pieces);
-  const { source, remark } = searchedForAlteredCells({
+  const { source, remark } = withAlteredCellSearch({
     id: 'F1',
     name,
     mime: '',
@@ -142,9 +142,9 @@ describe('a table with genes', () => {
     expect(await remarkOn(`${filled(5.1)}2-Sep,1\n`)).toBeUndefined();
     const open = async () => Readable.from([Buffer.from('gene\n2-Sep\n')]);
     const file = { id: 'F1', name: 'a.csv', mime: 'text/csv', sizeBytes: 11, open };
-    expect((await searchedForAlteredCells(file).remark(never)).remark).toContain('2-Sep');
+    expect((await withAlteredCellSearch(file).remark(never)).remark).toContain('2-Sep');
     const fails = { ...file, open: () => Promise.reject(new Error('gone')) };
-    expect(await searchedForAlteredCells(fails).remark(never)).toEqual({});
+    expect(await withAlteredCellSearch(fails).remark(never)).toEqual({});
   });
 });
 

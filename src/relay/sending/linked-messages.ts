@@ -24,7 +24,7 @@ const MAX_LINKS = 3;
 /** A message that the question links to, with the replies to it. */
 export interface LinkedMessage {
   readonly url: string;
-  /** Where it is, if that has a name and is not where the question is. */
+  /** The name of its channel, if that is known and is not where the question was asked. */
   readonly channelName: string | undefined;
   readonly message: ParsedMessage;
   readonly replies: readonly ParsedMessage[];
@@ -42,7 +42,7 @@ export interface LinkedMessages {
 
 export const NO_LINKS: LinkedMessages = { read: [], notes: [] };
 
-/** How long (ms) the words of a linked message hold once they were read: longer for an app that may read once a minute. */
+/** How long (ms) the words of a linked message count once they were read: longer for an app that may read once a minute. */
 export function linkAgeMs({ deps, workspace }: ThreadWork): number {
   return workspace.readBack.isDistributed ? 4 * deps.settings.linkAgeMs : deps.settings.linkAgeMs;
 }
@@ -62,7 +62,7 @@ export async function readLinkedMessages(
   const interrupt = anySignal([work.lease.signal, work.lease.draining, stopSignal]);
   const follow = async (link: MessageLink, index: number): Promise<LinkedMessage | FileReason> =>
     index < MAX_LINKS ? followLink(work, message, link, interrupt) : 'link_too_many';
-  // What reads an interrupted link throws the signal's reason. The turn must see the Interruption in its place.
+  // A read that is interrupted throws the signal's reason. The turn must get the Interruption in its place.
   const outcomes = await Promise.all(links.map(follow)).finally(() => throwIfInterrupted(work.lease));
   const read = outcomes.flatMap((outcome) => (typeof outcome === 'string' ? [] : [outcome]));
   const notes = outcomes.flatMap((outcome, index) =>
@@ -83,26 +83,26 @@ async function followLink(
   const { url, channel } = link;
   try {
     const attempt = (signal: AbortSignal) => retryTransient(() => readIfAllowed(work, message, link, signal));
-    const read = (await withinMs(linkMs, interrupt, attempt)) ?? 'link_late';
-    if (typeof read === 'string') return read;
+    const linked = (await withinMs(linkMs, interrupt, attempt)) ?? 'link_late';
+    if (typeof linked === 'string') return linked;
     // The message counts as read even if its channel's name and its thread are not known in time.
     const readChannel = (signal: AbortSignal) => workspace.people.channel(channel, signal);
-    const naming = channel === message.channel ? undefined : withinMs(linkMs, interrupt, readChannel);
-    const readThread = (signal: AbortSignal) => readReplies(work, message, link, read, signal);
+    const readingChannel = channel === message.channel ? undefined : withinMs(linkMs, interrupt, readChannel);
+    const readThread = (signal: AbortSignal) => readReplies(work, message, link, linked, signal);
     const readingThread = withinMs(linkMs, interrupt, readThread).catch((err: unknown) => {
       deps.log.info({ err, channel }, 'the thread of a linked message was not read');
       return undefined;
     });
-    const [named, thread] = await Promise.all([naming, readingThread]);
+    const [linkedChannel, thread] = await Promise.all([readingChannel, readingThread]);
     interrupt.throwIfAborted();
     const replies = thread?.messages.filter(({ ts }) => ts !== link.ts) ?? [];
     return {
       url,
-      channelName: named?.name,
-      message: parseMessage(read),
+      channelName: linkedChannel?.name,
+      message: parseMessage(linked),
       replies: replies.map(parseMessage),
       missing: thread?.missing,
-      unreadReplies: thread === undefined ? (read.reply_count ?? 0) : 0,
+      unreadReplies: thread === undefined ? (linked.reply_count ?? 0) : 0,
     };
   } catch (error) {
     interrupt.throwIfAborted();
@@ -131,16 +131,16 @@ async function readIfAllowed(
   return threadTs === undefined ? 'link_incomplete' : 'link_gone';
 }
 
-/** The newest replies to a linked message, as of the question; undefined if there are none, or the app does without. */
+/** The newest replies to a linked message from before the question; undefined if there are none, or none are read. */
 async function readReplies(
   { workspace: { readBack }, deps: { settings } }: ThreadWork,
   question: Message,
   { channel, ts }: MessageLink,
-  { reply_count: count = 0 }: ThreadMessage,
+  { reply_count: replyCount = 0 }: ThreadMessage,
   signal: AbortSignal,
 ): Promise<NewestMessages | undefined> {
   // A distributed app may read once a minute: it does without the replies.
-  if (count === 0 || readBack.isDistributed) return undefined;
+  if (replyCount === 0 || readBack.isDistributed) return undefined;
   const range = { oldest: ts, before: question.ts, count: settings.maxTranscriptMessages };
   return await readBack.newestBefore({ channel, threadTs: ts, ...range, isWanted: () => true, signal });
 }
@@ -157,7 +157,7 @@ export interface MessageLink {
   readonly url: string;
   readonly channel: string;
   readonly ts: SlackTs;
-  /** The root of its thread, if it is a reply: without it, a reply is not found. */
+  /** The root of its thread, if it is a reply and the link names it: without it, a reply is not found. */
   readonly threadTs: SlackTs | undefined;
 }
 
@@ -169,18 +169,19 @@ const ADDRESSES = [
 
 /** The Slack messages that the writer's own words link to, each once; not those in quotations and code. */
 export function messageLinksIn(message: ParsedMessage): MessageLink[] {
-  const own = authoredBlocksOf(message).filter(({ kind }) => !kind.startsWith('quoted_'));
+  const unquoted = authoredBlocksOf(message).filter(({ kind }) => !kind.startsWith('quoted_'));
   const links = new Map<string, MessageLink>();
-  for (const piece of inlinesOf(own)) {
+  for (const piece of inlinesOf(unquoted)) {
     if (piece.style.code === true || (piece.kind !== 'link' && piece.kind !== 'text')) continue;
     const words = piece.kind === 'link' ? piece.url : piece.text;
-    const found = ADDRESSES.flatMap((address) => [...words.matchAll(address)]);
-    for (const [, url = '', channel = '', seconds, fraction, query = ''] of found) {
+    const matches = ADDRESSES.flatMap((address) => [...words.matchAll(address)]);
+    for (const [, url = '', channel = '', seconds, fraction, query = ''] of matches) {
       const ts = `${seconds}.${fraction}`;
       const [, root] = /(?:^|&)thread_ts=(\d{10}\.\d{6})/.exec(query) ?? [];
       const threadTs = root === ts ? undefined : root;
-      const known = links.get(`${channel}/${ts}`);
-      if (known === undefined || (known.threadTs === undefined && threadTs !== undefined))
+      const earlier = links.get(`${channel}/${ts}`);
+      // Of two links to a reply, the one that names its thread counts.
+      if (earlier === undefined || (earlier.threadTs === undefined && threadTs !== undefined))
         links.set(`${channel}/${ts}`, { url, channel, ts, threadTs });
     }
   }

@@ -21,10 +21,10 @@ export type AllowedMessage = WaitingMessage & { content: MessageContent; setting
 
 /**
  * The next of a thread's waiting messages whose writer may use the agent: urgent ones first, then by ts; with `before`,
- * only those before that ts. Refuses the messages that it passes over: their writers may not, or Slack keeps failing to say
- * who wrote them, or what. Waits while messages are held until their thread is read back, and while Slack does not answer.
- * With `before` or `failFast`, a held message counts as none. With `failFast`, it throws if Slack does not answer.
- * Throws an Interruption, or the lease's reason.
+ * only those before that ts. Refuses each message that it passes over: its writer may not use the agent, or Slack keeps
+ * failing to say who wrote it, or what it says. Waits while the next message is held until its thread is read back, and
+ * while Slack does not answer. With `before` or `failFast`, a held message counts as none. With `failFast`, it throws if
+ * Slack does not answer. Throws an Interruption, or the lease's reason.
  */
 export async function nextAllowedMessage(
   work: ThreadWork,
@@ -35,7 +35,7 @@ export async function nextAllowedMessage(
   const attempt: typeof withRetry = failFast ? (_work, step) => step() : withRetry;
   // If Slack has not said by then who the writer is, the writer is told that the message waits.
   const lateAfterMs = failFast ? undefined : deps.settings.lookupMs;
-  const told = new Set<string>();
+  const toldOnce = new Set<string>();
   for (;;) {
     const [message, settings] = await Promise.all([
       deps.store.messages.nextWaiting(thread, before),
@@ -51,7 +51,7 @@ export async function nextAllowedMessage(
     const { content } = message;
     const isUnread = denial === undefined && content === null;
     const why = isUnread ? await readBackAndSave(work, message, attempt) : denial;
-    if (why !== undefined) await refuse(work, message, why, told);
+    if (why !== undefined) await refuse(work, message, why, toldOnce);
     // After a wait, or once it was read back, the message is looked for again, because it may be gone.
     else if (!hasWaited && content !== null) return { ...message, content, settings };
   }
@@ -77,9 +77,9 @@ async function denialOf(
     hasWaited = true;
     notifyWriter(deps, message, strings.waitingForIdentity, answeredOrFailed.signal);
   };
-  const look = async () => {
-    const now = hasWaited ? await deps.store.settings.inForce(message.workspace, message.channel) : settings;
-    const denial = await accessDenialUnder(now, deps, workspace.people, asker, lease.signal);
+  const findDenial = async () => {
+    const latest = hasWaited ? await deps.store.settings.inForce(message.workspace, message.channel) : settings;
+    const denial = await accessDenialUnder(latest, deps, workspace.people, asker, lease.signal);
     if (denial !== undefined || !isBotId(message.user_id)) return denial;
     // Bots have asked so much here that a person must write first: refused like a bot that may not ask.
     return (await haveBotsAskedEnough(deps.store, message)) ? 'bot' : undefined;
@@ -87,23 +87,23 @@ async function denialOf(
   using _lateTimer = lateAfterMs === undefined ? undefined : setTimeout(tellOfWait, lateAfterMs);
   try {
     const retrying = { about: aboutMessage(message), onWait: tellOfWait, orElse: () => 'unknown' as const };
-    return { denial: await attempt<AccessDenial | undefined>(work, look, retrying), hasWaited };
+    return { denial: await attempt<AccessDenial | undefined>(work, findDenial, retrying), hasWaited };
   } finally {
     answeredOrFailed.abort(NO_LONGER_NEEDED);
   }
 }
 
-/** Refuses a message and tells its writer. `told`: who was told that a place is closed, which each writer reads once. */
+/** Refuses a message and tells its writer. That a place is closed, each writer is told once: `toldOnce` has who was. */
 async function refuse(
   { deps, workspace }: ThreadWork,
   message: Message,
   why: AccessDenial | 'unread',
-  told: Set<string>,
+  toldOnce: Set<string>,
 ): Promise<void> {
   if (!(await refuseMessage({ deps, workspace }, message, { why }))) return;
-  const closing = isClosing(why) ? `${message.user_id} ${why}` : undefined;
-  if (closing !== undefined && told.has(closing)) return;
-  if ((await tellRefused(deps, message, why)) && closing !== undefined) told.add(closing);
+  const onceKey = isClosing(why) ? `${message.user_id} ${why}` : undefined;
+  if (onceKey !== undefined && toldOnce.has(onceKey)) return;
+  if ((await tellRefused(deps, message, why)) && onceKey !== undefined) toldOnce.add(onceKey);
 }
 
 /** Saves what Slack has of a message, or withdraws a message that is gone. Returns `unread` if Slack refuses to show it. */
@@ -128,7 +128,7 @@ async function readBackAndSave(work: ThreadWork, message: Message, attempt: type
   return undefined;
 }
 
-/** Names a message in the log, as `Retrying.about`. */
+/** What the log says of a message, as `Retrying.about`. */
 function aboutMessage({ workspace, channel, thread_ts, ts }: Message) {
   return { workspace, channel, thread_ts, message: ts };
 }

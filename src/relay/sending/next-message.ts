@@ -78,8 +78,8 @@ async function denialOf(
     notifyWriter(deps, message, strings.waitingForIdentity, answeredOrFailed.signal);
   };
   const findDenial = async () => {
-    const latest = hasWaited ? await deps.store.settings.inForce(message.workspace, message.channel) : settings;
-    const denial = await accessDenialUnder(latest, deps, workspace.people, asker, lease.signal);
+    const fresh = hasWaited ? await deps.store.settings.inForce(message.workspace, message.channel) : settings;
+    const denial = await accessDenialUnder(fresh, deps, workspace.people, asker, lease.signal);
     if (denial !== undefined || !isBotId(message.user_id)) return denial;
     // Bots have asked so much here that a person must write first: refused like a bot that may not ask.
     return (await haveBotsAskedEnough(deps.store, message)) ? 'bot' : undefined;

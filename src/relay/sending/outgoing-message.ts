@@ -73,8 +73,8 @@ export function wholeMessage(message: Message, others: readonly Message[] = []):
 }
 
 /**
- * The message that a turn is about, with those behind it that can go along: without choices of their own, and
- * within the limits of one message. The others wait for a turn. Throws TurnEnded if the message is gone.
+ * The message that a turn is about, with those behind it that can go along: those without choices of their own, within
+ * the limits of one message. The others wait for a turn of their own. Throws TurnEnded if the message is gone.
  */
 export async function messageOfTurn({ deps, workspace }: ThreadWork, turn: Turn): Promise<WholeMessage> {
   const [message, ...behind] = await deps.store.messages.ofTurn(turn);
@@ -97,9 +97,9 @@ export async function messageOfTurn({ deps, workspace }: ThreadWork, turn: Turn)
 }
 
 /** How soon a message's own event follows its app_mention (ms), and how often it is looked for. */
-const OTHER_COPY_MS = { most: 1_500, poll: 100 };
-/** How long reading a message may take (ms): an app that Slack lets read once a minute goes on without. */
-const READ_MS = 5_000;
+const OWN_EVENT_MS = { max: 1_500, poll: 100 };
+/** How long reading a message back may take (ms): an app that Slack lets read once a minute goes on without. */
+const READ_BACK_TIMEOUT_MS = 5_000;
 
 /**
  * Completes a message of which only the app_mention came, which may lack files. Waits briefly for the message's
@@ -114,8 +114,8 @@ export async function withRest(
   let ageMs = Math.max(0, Date.now() - message.received_at.getTime());
   // A message that was deleted or frozen meanwhile needs nothing more.
   const isLacking = () => latest.is_partial && latest.state === 'waiting';
-  for (; isLacking() && ageMs < OTHER_COPY_MS.most; ageMs += OTHER_COPY_MS.poll) {
-    await sleepWithLease(OTHER_COPY_MS.poll, work.lease);
+  for (; isLacking() && ageMs < OWN_EVENT_MS.max; ageMs += OWN_EVENT_MS.poll) {
+    await sleepWithLease(OWN_EVENT_MS.poll, work.lease);
     latest = (await messages.get(message)) ?? latest;
   }
   if (isLacking() && latest.content !== null) {
@@ -126,13 +126,13 @@ export async function withRest(
   return wholeMessage(latest, others);
 }
 
-/** Completes a `known` app_mention with what Slack has of its message. If nothing comes, it counts as whole as it is. */
+/** The content of a message of which only an app_mention is `known`, as Slack has it; without an answer, that of the mention. */
 async function readBack(
   { workspace, deps, lease }: ThreadWork,
   { channel, thread_ts: threadTs, ts, user_id }: Message,
   known: MessageUpdate,
 ) {
-  const signal = anySignal([lease.signal, AbortSignal.timeout(READ_MS)]);
+  const signal = anySignal([lease.signal, AbortSignal.timeout(READ_BACK_TIMEOUT_MS)]);
   const read = await workspace.readBack.message({ channel, threadTs, ts, signal }).catch((error: unknown) => {
     lease.signal.throwIfAborted();
     if (!(error instanceof SlackError) && !signal.aborted) throw error;
@@ -146,7 +146,7 @@ async function readBack(
 
 /**
  * Reads a message as the agent is to get it. Returns what is `known` from an earlier call if that still holds: the message
- * was not edited, and its links, which are read again after `freshUntil`, lead to the same. Else composes it anew.
+ * was not edited since, and its links, which are read again after `freshUntil`, lead to the same. Else composes it anew.
  */
 export async function readOutgoingMessage(
   work: ThreadWork,
@@ -195,8 +195,8 @@ async function composeMessage(
 }
 
 /**
- * What a message asks, with its choices, and without what it quotes. `asksInOtherWords`: it has no words of its own, and
- * asks in those of the message that it is about, which need not be quoted any more.
+ * What a message asks, and its choices, without what it quotes. `asksInOtherWords`: it has no words of its own, and asks
+ * in those of the message that it is about, which need not be quoted any more.
  */
 function askedIn(
   { user_id, content }: WholeMessage,
@@ -208,17 +208,17 @@ function askedIn(
   const about = content?.about === undefined || flagged.text !== '' ? undefined : before[0];
   // For the title: `true` leaves out the addresses of links.
   const ownWords = parseFlags(plainText(own, names, botUserId, true), taskOptions).text;
-  const asked =
-    about === undefined ? { said: flagged.text, titleWords: ownWords } : inWordsOf(about, user_id, reading);
-  const whole = withLists(asked.said, ...more.map((one) => readableText(one, names, botUserId)));
+  const words =
+    about === undefined ? { said: flagged.text, titleWords: ownWords } : wordsOf(about, user_id, reading);
+  const whole = withLists(words.said, ...more.map((one) => readableText(one, names, botUserId)));
   const text = content?.isCorrection === true ? withLeadIn(strings.correctionPrefix, whole) : whole;
   const choices = content?.choices ?? flagged.choices;
-  const title = choices.title ?? taskTitle(asked.titleWords, fileNamesOf(own));
+  const title = choices.title ?? taskTitle(words.titleWords, fileNamesOf(own));
   return { text, title, choices, asksInOtherWords: about !== undefined };
 }
 
 /** The words of the message that a question is about, with their writer, if that is not who asks. */
-function inWordsOf(about: ParsedMessage, asker: string, reading: ReadingOptions) {
+function wordsOf(about: ParsedMessage, asker: string, reading: ReadingOptions) {
   const said = readableText(about, reading.names, reading.botUserId);
   return {
     said: about.user === asker ? said : withWriterName(said, writerForAgent(about, reading)),
@@ -226,7 +226,7 @@ function inWordsOf(about: ParsedMessage, asker: string, reading: ReadingOptions)
   };
 }
 
-/** Quotes earlier and linked messages. `cutNotes`: which of those that the writer asked about or linked to are cut short. */
+/** Quotes earlier and linked messages. `cutNotes` name those, asked about or linked to, that are cut short. */
 function quotationOf(
   { content }: WholeMessage,
   { before, linked, missing }: QuotingMessage,
@@ -275,7 +275,7 @@ async function readQuotingMessage(
   const more = behind.map(parse);
   const { messages, isBeginning, missing, unsentTs } = await readBefore(work, thread, read);
   const newest = messages.slice(-maxTranscriptMessages);
-  // The linked message itself counts as one of the most messages that are quoted.
+  // The linked message itself counts as one of its thread's quoted messages.
   const ofLinks = links.read.flatMap((one) => [one.message, ...one.replies.slice(1 - maxTranscriptMessages)]);
   const sentAlong = [own, ...more, ...newest, ...ofLinks];
   const hasFiles = (one: ParsedMessage) =>
@@ -284,13 +284,13 @@ async function readQuotingMessage(
   const keptNames = needsFreeNames ? await work.deps.store.keptFiles.names(message) : [];
   const numbered = numberTables(sentAlong, keptNames);
   // A whole conversation may come before the agent's first message: only its newest files go along.
-  const leftOut = isBeginning ? earlierFilesLeftOut(newest) : [];
+  const leftOutFiles = isBeginning ? earlierFilesLeftOut(newest) : [];
   const withFiles = sentAlong.map((sent) => ({
     ...numbered(sent),
-    files: sent.files.filter((file) => !leftOut.includes(file)),
+    files: sent.files.filter((file) => !leftOutFiles.includes(file)),
   }));
-  const names = fileNamesOf({ files: leftOut });
-  const leftOutNotes = names.map((name): FileNote => ({ name, reason: 'earlier' }));
+  const leftOutNames = fileNamesOf({ files: leftOutFiles });
+  const leftOutNotes = leftOutNames.map((name): FileNote => ({ name, reason: 'earlier' }));
   if (missing === 'all') leftOutNotes.push({ name: strings.saidBefore, reason: 'thread_hidden' });
   const notes = [...leftOutNotes, ...links.notes, ...previewNotes(withFiles, links)];
   const before = messages.map(numbered);
@@ -299,8 +299,8 @@ async function readQuotingMessage(
     message: numbered(link.message),
     replies: link.replies.map(numbered),
   }));
-  const words = { own: numbered(own), more: more.map(numbered) };
-  return { ...words, before, missing, unsentTs, linked, withFiles, keptNames, notes };
+  const asking = { own: numbered(own), more: more.map(numbered) };
+  return { ...asking, before, missing, unsentTs, linked, withFiles, keptNames, notes };
 }
 
 /** The message that a message is about or, for any other, those before it. None for a message that repeats another. */
@@ -315,8 +315,8 @@ async function readBefore(
 }
 
 /**
- * Numbers the tables of `sentAlong`, behind those that the thread has kept. Returns a function that gives a
- * message of them the number of its first table, and leaves any other as it is.
+ * Numbers the tables of the messages `sentAlong`, behind those that the thread has kept. Returns a function that gives
+ * one of these messages the number of its first table, and leaves any other as it is.
  */
 function numberTables(
   sentAlong: readonly ParsedMessage[],
@@ -333,11 +333,10 @@ function numberTables(
 
 /** Notes on messages of which there is only Slack's preview, because no link to them was found in the words. */
 function previewNotes(messages: readonly ParsedMessage[], { read, notes }: LinkedMessages): FileNote[] {
-  // A link's note is named by its address, which ends before a question mark. That of a preview may not.
-  const known = [...read.map(({ url }) => url), ...notes.map(({ name }) => name)];
-  const shown = messages.flatMap(({ attachments }) => attachments).filter(isMessagePreview);
-  const names = new Set(shown.map(({ from_url = 'a Slack message' }) => from_url));
-  return [...names]
-    .filter((name) => !known.some((url) => name.startsWith(url)))
-    .map((name) => ({ name, reason: 'link_preview' satisfies FileReason }));
+  const linkedUrls = [...read.map(({ url }) => url), ...notes.map(({ name }) => name)];
+  const previews = messages.flatMap(({ attachments }) => attachments).filter(isMessagePreview);
+  const previewUrls = new Set(previews.map(({ from_url = 'a Slack message' }) => from_url));
+  // The address of a preview may go on behind a question mark, where that of a link ends.
+  const unlinked = [...previewUrls].filter((preview) => !linkedUrls.some((url) => preview.startsWith(url)));
+  return unlinked.map((name) => ({ name, reason: 'link_preview' satisfies FileReason }));
 }

@@ -35,9 +35,9 @@ export interface SendingTurn extends ThreadWork {
   withRetry<T>(step: () => Promise<T>): Promise<T>;
 }
 
-/** What is known of a message before it is sent. */
-interface Known {
-  /** The thread as it was when the turn began here. */
+/** What is known of a message when its turn goes on in this process. */
+interface KnownAtStart {
+  /** The thread as it was when the turn began, if it began in this process. */
   thread?: Thread | undefined;
   /** The message as it was then; undefined if it must be read. */
   message?: WholeMessage | undefined;
@@ -48,7 +48,7 @@ interface Known {
 /** Sends one turn's message to the service in recorded steps: project, task, files, message. */
 export class Sender {
   readonly #work: SendingTurn;
-  readonly #known: Known;
+  readonly #known: KnownAtStart;
   /** The thread and the message as they were last read. After an error they are read again, because a wait follows. */
   #thread: Thread | undefined;
   #message: WholeMessage | undefined;
@@ -65,7 +65,7 @@ export class Sender {
   readonly #failingFiles = new Map<string, FilePatience>();
   #busyAtRest = new FailingTime();
 
-  constructor(work: SendingTurn, known: Known) {
+  constructor(work: SendingTurn, known: KnownAtStart) {
     this.#work = work;
     this.#known = known;
     this.#thread = known.thread;
@@ -80,12 +80,12 @@ export class Sender {
   /** Takes the remaining steps; returns the thread with its task. Throws TurnEnded or Interruption instead. */
   async send(): Promise<Thread> {
     // The first frozen message fixes a task's options. A task without a frozen message may be this turn's own.
-    const isStarted = async (thread: Thread) => thread.task_id !== null && hasFrozenMessage(thread);
-    const wasTaskStarted = await this.#takeStep(isStarted);
+    const hasFixedOptions = async (thread: Thread) => thread.task_id !== null && hasFrozenMessage(thread);
+    const hadFixedOptions = await this.#takeStep(hasFixedOptions);
     return this.#withProject(async (projectId) => {
       const taskId = await this.#takeStep((thread) => this.#ensureTask(thread, projectId));
       const frozen = isFrozen(this.#turn) ? undefined : await this.#freeze(taskId);
-      if (frozen !== undefined && wasTaskStarted) this.#notifyFixedOptions(frozen);
+      if (frozen !== undefined && hadFixedOptions) this.#notifyFixedOptions(frozen);
       await this.#recordTask();
       this.#work.state?.update({ phase: 'working', sentence: undefined });
       await this.#work.withRetry(() => this.#tryToDeliver(taskId));
@@ -101,7 +101,7 @@ export class Sender {
     return notes;
   }
 
-  /** Takes steps that need the thread's project. Takes them again if the thread leaves its project or task meanwhile. */
+  /** Takes steps that need the thread's project, and takes them again if the thread leaves its project or task meanwhile. */
   async #withProject<T>(steps: (projectId: string) => Promise<T>): Promise<T> {
     for (;;) {
       const projectId = await this.#takeStep((thread) => ensureProject(this.#work, thread, this.#turn));
@@ -110,8 +110,8 @@ export class Sender {
       } catch (error) {
         // The thread may have changed before the error, and changes again by what it leaves.
         this.#forgetRows();
-        const hasLeft = isInterruption(error, 'send_again') || (await this.#leaveLost(error));
-        if (!hasLeft) throw error;
+        const startsOver = isInterruption(error, 'send_again') || (await this.#leaveLost(error));
+        if (!startsOver) throw error;
         this.#forgetRows();
         this.#outgoing = undefined; // The files may have been lost with the project.
       }
@@ -186,8 +186,8 @@ export class Sender {
         // A task started just now has no message. If the service does not answer now, the delivery asks again.
         const last = startedTaskId === null ? await readLastId().catch(() => undefined) : '';
         const hasInstructions = this.#known.channelSettings.instructions !== null;
-        const frozen = { outgoing, attachments, lastMessageId: last, taskId, startedTaskId, hasInstructions };
-        return recordSentContent(this.#work, thread, frozen);
+        const toSend = { outgoing, attachments, lastMessageId: last, taskId, startedTaskId, hasInstructions };
+        return recordSentContent(this.#work, thread, toSend);
       });
       if (outcome === 'frozen') {
         this.#isStale = false;
@@ -252,15 +252,15 @@ export class Sender {
     const onProgress: UploadProgressListener = (files) => this.#work.state?.setUploadProgress(files);
     return this.#takeStep(async (thread) => {
       // From its first file on, the thread keeps a project: that of its channel now, which may have changed.
-      const find = () => ensureProject(this.#work, thread, this.#turn);
-      const bind = async () => this.#work.deps.store.threads.bindProject(thread, await find());
+      const channelProject = () => ensureProject(this.#work, thread, this.#turn);
+      const bind = async () => this.#work.deps.store.threads.bindProject(thread, await channelProject());
       const projectId = thread.project_id ?? (await bind());
       const files = { items, keptNames, failing: this.#failingFiles, onProgress };
       return uploadAttachments({ ...this.#work, thread, turn: this.#turn, projectId, ...files });
     });
   }
 
-  /** Delivers the message; after a wait, reads first what became of the turn. */
+  /** Delivers the message, unless it is sent. After a wait, first reads what became of the turn. */
   async #tryToDeliver(taskId: string): Promise<void> {
     const { row, deps, stopSignal } = this.#work;
     if (this.#isStale) await row.read();
@@ -273,7 +273,7 @@ export class Sender {
       if ((await this.#settleEarlierSends(task)) === 'unsent') await deliverOnce(task, stopSignal);
     } catch (thrown) {
       this.#isStale = true;
-      // `refusalOf` may ask the service. If that fails, its error stands in for `thrown`.
+      // `refusalOf` may ask the service. If that fails, that error is thrown in place of `thrown`.
       const mayLeave = this.#message?.resends_turn_id != null && !this.#left.has('task');
       const error = await refusalOf(thrown, task, { busyAtRest: this.#busyAtRest, mayLeave });
       const isTaskClosed = error instanceof TurnEnded && error.more.isTaskClosed === true;
@@ -283,13 +283,13 @@ export class Sender {
     }
   }
 
-  /** Settles the sends in doubt: those of earlier attempts, and of turns whose message this one repeats. */
+  /** Settles the sends in doubt: the turn's own, and those of the turns that it repeats. Returns whether its message is sent. */
   async #settleEarlierSends(task: Delivery): Promise<'sent' | 'unsent'> {
     this.#message ??= await messageOfTurn(this.#work, this.#turn);
-    const inDoubt = (await resendChain(this.#work.deps.store, this.#message)).filter(isSendInDoubt);
-    this.#isStale ||= inDoubt.length > 0;
+    const resent = (await resendChain(this.#work.deps.store, this.#message)).filter(isSendInDoubt);
+    this.#isStale ||= resent.length > 0;
     if (!this.#isStale) return 'unsent';
-    await settleSends(task, inDoubt);
+    await settleSends(task, resent);
     if (isAtService(this.#turn)) return 'sent';
     await this.#throwIfUnsentIsUnwanted();
     return 'unsent';
@@ -310,7 +310,7 @@ export class Sender {
 
   /**
    * After "not found", has the thread leave its task or, if it has none, a project that is gone. Returns whether the
-   * thread has left one: then the message is sent anew. False for other errors, and if the task or project must stay.
+   * thread has left one, so that the message is sent anew: false after other errors, and if the thread must stay.
    */
   async #leaveLost(error: unknown): Promise<boolean> {
     // Without the account, another task or project could not be reached either.
@@ -326,8 +326,8 @@ export class Sender {
 
   /** After **Try again**, leaves the task once, and returns whether it did. The message, frozen anew, quotes it. */
   async #leaveTask(taskId: string): Promise<boolean> {
-    const { resends_turn_id: triedAgain } = await messageOfTurn(this.#work, this.#turn);
-    if (triedAgain === null || this.#left.has('task')) return false;
+    const { resends_turn_id } = await messageOfTurn(this.#work, this.#turn);
+    if (resends_turn_id === null || this.#left.has('task')) return false;
     await this.#work.row.leaveTask(taskId);
     this.#left.add('task');
     this.#work.deps.log.info({ turn: this.#turn.id, left: taskId }, 'the thread continues in another task');

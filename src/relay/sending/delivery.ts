@@ -29,7 +29,7 @@ export async function lastMessageId(agent: AgentClient, taskId: string): Promise
 
 /**
  * What the error of a send means: a TurnEnded if the task is closed or the skill is unknown; else the error itself. A task
- * counts as closed, too, once the service has for too long called it busy although it does not run (`busyAtRest`). That
+ * also counts as closed once the service has for too long called it busy although it does not run (`busyAtRest`). That
  * time is shorter after **Try again**, because then the thread `mayLeave` the task.
  */
 export async function refusalOf(
@@ -40,8 +40,8 @@ export async function refusalOf(
   if (isBusy(error)) {
     const { status } = await agent.getTask(taskId);
     const busyMs = await busyAtRest.count(() => status !== 'running');
-    const mostMs = deps.settings[mayLeave ? 'refusalMs' : 'badThingMs'];
-    const isClosed = status === 'failed' || status === 'cancelled' || busyMs >= mostMs;
+    const maxBusyMs = deps.settings[mayLeave ? 'refusalMs' : 'badThingMs'];
+    const isClosed = status === 'failed' || status === 'cancelled' || busyMs >= maxBusyMs;
     if (!isClosed) return error; // A busy task becomes free again.
     return new TurnEnded('refused', strings.taskClosed, { cause: error, isTaskClosed: true });
   }
@@ -56,16 +56,16 @@ export async function refusalOf(
 
 /**
  * Finds out whether sends in doubt reached the service: the turn's own, and those of `resent`, the turns whose message it
- * sends again. Searches until the list of the task's messages has settled. Records the message that was found, for this
- * turn, or that none of the turns has sent any. Throws AgentError, an Interruption, or the lease's reason.
+ * sends again. Searches until the list of the task's messages has settled. Records a message that was found as this
+ * turn's; else that none of the turns has sent one. Throws an AgentError, an Interruption, or the lease's reason.
  */
 export async function settleSends(task: Delivery, resent: readonly Turn[] = []): Promise<void> {
   const { row, lease, deps } = task;
   // If this process knows that it made no call for the turn, it only takes the turn's intent back.
-  const searched = row.needsSearch ? [row.turn, ...resent] : resent;
+  const doubted = row.needsSearch ? [row.turn, ...resent] : resent;
   const look = async () => {
     let listing = '';
-    for (const turn of searched) {
+    for (const turn of doubted) {
       const seen = await lookForMessage(task, turn);
       if (seen.found !== undefined) return seen;
       listing = seen.listing; // Each look goes to the end of the task's list.
@@ -73,7 +73,7 @@ export async function settleSends(task: Delivery, resent: readonly Turn[] = []):
     return { found: undefined, listing };
   };
   const { resendMs } = deps.settings;
-  const found = searched.length === 0 ? undefined : await searchUntilSettled(look, resendMs, lease);
+  const found = doubted.length === 0 ? undefined : await searchUntilSettled(look, resendMs, lease);
   if (found !== undefined) return recordDelivery(task, found);
   // Without the lease the intent may belong to the process that has the turn now.
   throwIfInterrupted(lease);
@@ -83,8 +83,8 @@ export async function settleSends(task: Delivery, resent: readonly Turn[] = []):
 
 /**
  * Sends a turn's message exactly once. Records the intent before the call, unless it was recorded with the content, and
- * then the ids of the message and, if the service names it, of the reply. Throws AgentError: after an `unknown` outcome,
- * settle the send before another call. Throws the reason of `stopSignal`, or TurnEnded or Interruption for an earlier stop.
+ * then the ids of the message and, if the service names it, of the reply. Throws an AgentError: if its outcome is
+ * `unknown`, settle the send before another call. Throws the reason of `stopSignal`, or what an earlier stop throws.
  */
 export async function deliverOnce(task: Delivery, stopSignal: AbortSignal): Promise<void> {
   const { row, lease } = task;
@@ -105,19 +105,19 @@ async function sendAndAwait(task: Delivery): Promise<SendAnswer> {
   const { row, agent, taskId, lease } = task;
   const { prompt, attached_file_ids: fileIds, skill } = row.turn;
   const body = { content: prompt ?? '', fileIds: fileIds ?? [], ...(skill !== null && { skill }) };
-  const window = new AbortController();
+  const sendWindow = new AbortController();
   // A timer of `AbortSignal.timeout` would keep all that listens for it until its end.
-  const timer = setTimeout(() => window.abort(), SEND_WINDOW_MS);
+  const timer = setTimeout(() => sendWindow.abort(), SEND_WINDOW_MS);
   const polling = new AbortController();
-  const signal = anySignal([window.signal, lease.signal]);
+  const signal = anySignal([sendWindow.signal, lease.signal]);
   const sending = agent
     .sendMessage(taskId, body, { guard: lease, signal })
-    .then(readSendResult, unreadableAnswerIn)
+    .then(readSendResult, readUnreadable)
     .finally(() => clearTimeout(timer));
   try {
     return await Promise.race([sending, pollUntilListed(task, anySignal([signal, polling.signal]))]);
   } catch (error) {
-    const isOverdue = error instanceof AgentError && error.code === 'aborted' && window.signal.aborted;
+    const isOverdue = error instanceof AgentError && error.code === 'aborted' && sendWindow.signal.aborted;
     throw isOverdue ? notListedError('unavailable', error) : error;
   } finally {
     polling.abort(NO_LONGER_NEEDED);
@@ -151,14 +151,14 @@ function readSendResult({ userMessage, assistantMessage: reply }: SendResult): S
   return { id: repliedTo === userMessage?.id ? repliedTo : undefined, reply };
 }
 
-/** The answer that an error calls unreadable, if the service may have taken the message. Throws other errors. */
-function unreadableAnswerIn(error: unknown): SendAnswer {
+/** What is known after an answer that was unreadable, if the service may have taken the message. Throws other errors. */
+function readUnreadable(error: unknown): SendAnswer {
   const isUnreadable = error instanceof AgentError && error.code === 'not_understood';
   if (!isUnreadable || error.outcome !== 'unknown') throw error;
   return { id: undefined, error };
 }
 
-/** Lists the task's messages again and again while a send is open, until ours is there. Never settles once aborted. */
+/** Lists the task's messages again and again while a send is open, until ours is there. Never resolves once aborted. */
 async function pollUntilListed(task: Delivery, signal: AbortSignal): Promise<SendAnswer> {
   for (;;) {
     await sleepUnlessAborted(LIST_POLL_INTERVAL_MS, signal);
@@ -183,8 +183,8 @@ async function recordIntent({ deps, agent, taskId, row }: Delivery, stopSignal: 
 }
 
 /**
- * Looks for a turn's message at the service: a user message that says the same, and that is no other turn's. If the turn's
- * words were erased, any will do. Begins behind the task's last message at the turn's intent ('' if there was none).
+ * Looks for a turn's message at the service: a user message that says the same, or any if the turn's words were erased, and
+ * that is no other turn's. Begins behind the last message that the task had when the turn recorded its intent.
  */
 async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Promise<ServiceLook<string>> {
   let listing = '';

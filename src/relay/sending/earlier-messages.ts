@@ -31,8 +31,8 @@ export interface EarlierMessages {
 
 /**
  * The newest messages of people and apps that come before a message for the agent in its thread, read from Slack.
- * Before the first message that the agent gets: all, but for what the bot posted and mentions without a
- * question. Later: those that were not sent since, unless a person addressed them to somebody else.
+ * For the first message that the agent gets: all, except what the bot posted and mentions without a question.
+ * For a later one: those that were not sent since, unless a person addressed them to somebody else.
  */
 export async function readEarlierMessages(
   work: ThreadWork,
@@ -42,8 +42,8 @@ export async function readEarlierMessages(
   const botUserId = work.workspace.bot.userId;
   const ts = await originalTs(work.deps, message);
   const { messages: stored } = work.deps.store;
-  const knownTs = await knownAtBeginning(stored, thread, { ...message, ts });
-  const isBeginning = knownTs !== undefined;
+  const askedAboutTs = await askedAboutAtBeginning(stored, thread, { ...message, ts });
+  const isBeginning = askedAboutTs !== undefined;
   // A resent message quotes no unsent ones: the thread's next message does.
   const unsent = message.resends_turn_id === null ? await stored.unsentBefore(message) : [];
   const unsentTs = unsent.map((one) => one.ts);
@@ -53,7 +53,7 @@ export async function readEarlierMessages(
     const parsed = parseMessage(read);
     const mentionsBot = mentionedIds(parsed).includes(botUserId);
     const isBareMention = mentionsBot && parsed.files.length === 0 && isEmptyAfterMention(parsed, botUserId);
-    const isNew = knownTs?.includes(read.ts) !== true && read.subtype !== 'tombstone';
+    const isNew = askedAboutTs?.includes(read.ts) !== true && read.subtype !== 'tombstone';
     return isNew && read.user !== botUserId && !isBareMention;
   };
   const isUnsent = (read: ThreadMessage) => {
@@ -62,8 +62,8 @@ export async function readEarlierMessages(
     if (isBotId(person)) return true; // Only people address somebody else.
     return addresseeOf({ ...message, ts: read.ts, person }, parseMessage(read), botUserId) !== 'others';
   };
-  // After questions about single messages, what follows the first mention is chosen as for any later message.
-  const hadQuestions = knownTs !== undefined && knownTs.length > 0;
+  // After questions about single messages, what follows the first message for the agent is chosen as for any later message.
+  const hadQuestions = askedAboutTs !== undefined && askedAboutTs.length > 0;
   const isLater = (read: ThreadMessage) => hadQuestions && compareTs(read.ts, thread.adopted_ts) > 0;
   const isWanted = (read: ThreadMessage) =>
     isBeginning && !isLater(read) ? isOfBeginning(read) : isUnsent(read);
@@ -85,23 +85,23 @@ function withRoot(
   missing: NewestMessages['missing'],
 ): Pick<EarlierMessages, 'messages' | 'missing'> {
   const [root, ...replies] = messages;
-  const most = deps.settings.maxTranscriptMessages;
+  const max = deps.settings.maxTranscriptMessages;
   const hasRoot = root?.ts === thread_ts && root.files.length + blocksOf(root).length > 0;
-  if (!hasRoot || messages.length <= most || missing === 'later') return { messages, missing };
-  return { messages: [root, ...replies.slice(1 - most)], missing: 'between' };
+  if (!hasRoot || messages.length <= max || missing === 'later') return { messages, missing };
+  return { messages: [root, ...replies.slice(1 - max)], missing: 'between' };
 }
 
 /**
- * For the first message that takes along how a thread of people began: the `ts` of earlier messages that the agent has,
+ * For the message that takes along how a thread of people began: the `ts` of the earlier messages that the agent has,
  * because each was sent with a question about it alone. Undefined for any other message.
  */
-async function knownAtBeginning(stored: Store['messages'], thread: Thread, message: Message) {
+async function askedAboutAtBeginning(stored: Store['messages'], thread: Thread, message: Message) {
   const { adopted_ts } = thread; // Of the message that first addressed the agent.
   // If that message began the thread, nothing came before it.
   if (adopted_ts === thread.thread_ts) return undefined;
-  // It takes the beginning along whenever it is sent; any other only after nothing but questions about single messages.
+  // That message takes the beginning along whenever it is sent; another only if all before it ask about single messages.
   const abouts = message.ts === adopted_ts ? [] : await stored.aboutsOfSent(message);
-  return abouts.includes(null) ? undefined : abouts; // null: a message that is about no single one.
+  return abouts.includes(null) ? undefined : abouts; // null: of a message that asks about no single one.
 }
 
 /** Most files from before the first message that go along with it. */
@@ -163,8 +163,8 @@ export async function withFormerTasks(
 async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string, message: Message) {
   const { deps, workspace } = work;
   const said = await deps.store.messages.saidInFormerTasks(thread, taskId);
-  const question = said.length === 0 ? '' : await originalTs(deps, message);
-  const writers = new Map(said.filter(({ ts }) => ts !== question).map(({ ts, person }) => [ts, person]));
+  const questionTs = said.length === 0 ? '' : await originalTs(deps, message);
+  const writers = new Map(said.filter(({ ts }) => ts !== questionTs).map(({ ts, person }) => [ts, person]));
   const times = [...writers.keys()].sort(compareTs);
   const [oldest, newest] = [times[0], times.at(-1)];
   if (oldest === undefined) return { messages: [], missing: undefined, formerIds: [] };
@@ -181,9 +181,9 @@ async function readFormerTasks(work: ThreadWork, thread: Thread, taskId: string,
   };
 }
 
-/** A message as it is quoted: with the name of its `writer` or, if that is null, only the agent's answer. [] for nothing. */
+/** A message as it is quoted: under the name of its `writer` or, if that is null, the agent's answer alone. [] for none. */
 function asSaid(read: ThreadMessage, writer: string | null | undefined, bot: ThreadWork['workspace']['bot']) {
-  // It was not said in a former task; or it is what Slack leaves of a deleted message that began a thread.
+  // It was not said in a former task, or it is what Slack leaves of a deleted message that began a thread.
   if (writer === undefined || read.subtype === 'tombstone') return [];
   const parsed = parseMessage(read);
   if (writer === null) return withAnswerOnly(parsed);
@@ -233,27 +233,27 @@ export function buildTranscript(options: TranscriptOptions): string {
   const newestFirst = [...options.messages]
     .sort((one, other) => compareTs(other.ts ?? '', one.ts ?? ''))
     .filter((message) => message.files.length > 0 || readableText(message, names, botUserId) !== '');
-  // The first message gets its room before the newest ones: at most half of all.
+  // The first message gets its room before the newest ones: at most half of the transcript.
   const root = missing === 'between' ? newestFirst.pop() : undefined;
   const half = Math.floor(maxCharacters / 2);
   const opening = root === undefined ? [] : [shortenedTo(half, transcriptEntry(root, options))];
-  const quoted = (entries: readonly string[]) => {
+  const quote = (entries: readonly string[]) => {
     const part = quotedPart(entries.length, newestFirst.length - entries.length, missing);
     return `${heading(part)}\n\n${[...opening, ...entries].join('\n>\n')}`;
   };
   const kept: string[] = [];
   for (const message of newestFirst.slice(0, Math.max(0, options.maxMessages - opening.length))) {
     const entry = transcriptEntry(message, options);
-    if (quoted([entry, ...kept]).length <= maxCharacters) {
+    if (quote([entry, ...kept]).length <= maxCharacters) {
       kept.unshift(entry);
       continue;
     }
     if (kept.length > 0) break;
     // The newest message alone is cut rather than left out.
-    const shortened = shortenedTo(maxCharacters - quoted(['']).length, entry);
-    return shortened.length < MIN_ENTRY_CHARACTERS ? '' : quoted([shortened]);
+    const shortened = shortenedTo(maxCharacters - quote(['']).length, entry);
+    return shortened.length < MIN_ENTRY_CHARACTERS ? '' : quote([shortened]);
   }
-  return kept.length === 0 ? '' : quoted(kept);
+  return kept.length === 0 ? '' : quote(kept);
 }
 
 const CUT_MARK = '… (cut)';
@@ -293,20 +293,20 @@ function shortenedTo(maxCharacters: number, text: string): string {
   return text.slice(0, end).replace(/(?:\n>? ?)+$/, '') + CUT_MARK;
 }
 
-/** A shorter excerpt of a message is not worth sending (UTF-16 units). */
+/** An excerpt of a message that is shorter (UTF-16 units) is not worth sending. */
 const MIN_ENTRY_CHARACTERS = 60;
 
 /**
- * Says to the agent which messages are quoted: the newest `count` of the given ones, beside the first if those `between` are
- * missing, while `left` have no room. The `missing` were not given: if they are the `later` ones, the given are the first.
+ * Tells the agent which messages are quoted: the newest `count` of those that were read, or the first ones if the `later`
+ * are missing. `leftOut` of them have no room. If those `between` are missing, the thread's first message is quoted, too.
  */
-function quotedPart(count: number, left: number, missing: TranscriptOptions['missing']): string {
+function quotedPart(count: number, leftOut: number, missing: TranscriptOptions['missing']): string {
   if (missing === 'later') return `${count} of its first messages, later messages left out`;
   if (missing === 'between') return `the first message and the newest ${count}, those between left out`;
   const newest = count === 1 ? 'the newest message' : `the newest ${count} messages`;
   if (missing === 'older') return `${newest}, older messages left out`;
-  if (left === 0) return count === 1 ? newest : `all ${count} messages`;
-  return `${newest}, ${left === 1 ? '1 older message' : `${left} older messages`} left out`;
+  if (leftOut === 0) return count === 1 ? newest : `all ${count} messages`;
+  return `${newest}, ${leftOut === 1 ? '1 older message' : `${leftOut} older messages`} left out`;
 }
 
 /** A quoted line that could be taken for the first line of another entry. */

@@ -14,8 +14,9 @@ import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import { type Lease, sleepWithLease, throwIfInterrupted } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-exceptions.ts';
 
-/** How long a creation may take (ms): after conflicts, its last call of two minutes begins up to 90 s later. */
+/** How long a creation may take (ms): after conflicts, its last call, of two minutes, begins up to 90 s later. */
 const CREATE_CALL_MS = 220_000;
+/** How often a thread checks for a project that another thread creates (ms). */
 const CREATE_POLL_MS = 250;
 
 /**
@@ -26,7 +27,7 @@ const CREATE_POLL_MS = 250;
 async function ensureChannelProject({ deps, workspace, lease }: ThreadWork, thread: Thread, turnId: string) {
   const { store, log } = deps;
   const key = { workspace: thread.workspace, channel: thread.channel, account_id: thread.account_id };
-  const warnOfOrphan = (sentence: string, project?: string) =>
+  const logOrphan = (sentence: string, project?: string) =>
     log.warn({ ...key, project, code: 'orphaned_project' }, sentence);
   let details: Awaited<ReturnType<typeof projectDetails>> | undefined;
   for (;;) {
@@ -41,7 +42,7 @@ async function ensureChannelProject({ deps, workspace, lease }: ThreadWork, thre
       continue;
     }
     const doubt = 'creating a project failed with an unknown outcome; the service may have an unused project';
-    if (intent === 'orphaned') warnOfOrphan(doubt);
+    if (intent === 'orphaned') logOrphan(doubt);
     const agent = deps.agent(thread.account_id);
     const { id } = await agent.createProject(details, { guard: lease }).catch(async (error: unknown) => {
       const wasNotCreated = error instanceof AgentError && error.outcome !== 'unknown';
@@ -55,20 +56,20 @@ async function ensureChannelProject({ deps, workspace, lease }: ThreadWork, thre
       log.info({ ...key, project: id }, 'project created');
       return id;
     }
-    warnOfOrphan('a project was created after the channel got another; it stays at the service unused', id);
+    logOrphan('a project was created after the channel got another; it stays at the service unused', id);
   }
 }
 
 /**
  * The thread's project: its own or, when the thread first needs one, its channel's, which is created if it has none.
- * Throws TurnEnded if people took that project from another channel, and may not use it here now.
+ * Throws TurnEnded if people chose a project that is another channel's, and may not use it here now.
  */
 export async function ensureProject(work: ThreadWork, thread: Thread, turn: Turn): Promise<string> {
   const project = thread.project_id ?? (await ensureChannelProject(work, thread, turn.id));
   // A message that may have been sent is followed to its end.
   if (mayBeAtService(turn)) return project;
-  const why = await projectDenial(work.deps, thread, project);
-  if (why !== undefined) throw new TurnEnded('refused', strings.projectNotAllowed[why]);
+  const denial = await projectDenial(work.deps, thread, project);
+  if (denial !== undefined) throw new TurnEnded('refused', strings.projectNotAllowed[denial]);
   return project;
 }
 
@@ -100,8 +101,8 @@ export async function forgetMissingProject(
 /** Whether the service knows a project. Throws an AgentError if it does not answer, or if the account is gone. */
 export async function projectExists(agent: AgentClient, projectId: string): Promise<boolean> {
   const isGone = (error: unknown) => error instanceof AgentNotFoundError && !(error instanceof AccountGone);
-  const found = agent.requireProject(projectId);
-  return await found.then(() => true).catch(valueIf(false, isGone));
+  const finding = agent.requireProject(projectId);
+  return await finding.then(() => true).catch(valueIf(false, isGone));
 }
 
 /** Title and description of a channel's project: its name and purpose, or the person of a direct message. */
@@ -115,9 +116,9 @@ async function projectDetails(workspace: WorkspaceClient, thread: Thread) {
 }
 
 /**
- * The setting `sync_project_name` after people chose a `project` in a form ('' if none), or typed a title or description
- * for the one that they have (`texts`). A chosen project sets it to null, the default: the project keeps its own name, and
- * only one that was made for the channel is named like it. Typed texts turn it off, so that they stay. Else {}: no change.
+ * The setting `sync_project_name` after people chose a `project` in a form ('' if none), or typed `texts`: a title or
+ * description for the one that they have. A chosen project sets it to null, the default: only a project that was made for
+ * the channel is named like it. Typed texts turn it off, so that they stay. Else {}: no change.
  */
 export function nameSyncOnceChosen(project: string, texts: object): Partial<Settings> {
   if (project !== '') return { sync_project_name: null };
@@ -135,17 +136,17 @@ export function projectNameJobs(deps: RelayDeps): JobKind {
   };
 }
 
-/** Whether people surely renamed a project: the service tells its name, which is none of those that the bot has `given`. */
+/** Whether people surely renamed a project: the service tells its name, and the bot may not have given it that one. */
 async function hasOtherName(
   agent: AgentClient,
   project: string,
-  given: readonly string[],
+  givenByBot: readonly string[],
   signal: AbortSignal,
 ): Promise<boolean> {
   // A project is read by an update that changes nothing, which some services reject.
   const isRejected = (error: unknown) => error instanceof AgentRejectedError;
   const read = await agent.readProject(project, { signal }).catch(valueIf(null, isRejected));
-  return read !== null && read.title !== '' && !given.includes(read.title);
+  return read !== null && read.title !== '' && !givenByBot.includes(read.title);
 }
 
 /** Gives a channel's project the channel's name and purpose, unless people turned that off or named the project. */
@@ -167,10 +168,10 @@ async function renameProject(deps: RelayDeps, job: Job, { signal }: Lease): Prom
     const isWanted = setByPeople ?? !(await deps.store.projects.isChosen(place));
     // After this job was asked for, people turned the names off, or chose another project.
     if (!isWanted) return 'done';
-    const given = [channel, name, ...(previousNames ?? [])];
+    const givenByBot = [channel, name, ...(previousNames ?? [])];
     // If people turned the names on, or Slack tells no earlier ones, the channel's name replaces every other name.
     const mayBeNamedByPeople = setByPeople === null && previousNames !== undefined;
-    if (mayBeNamedByPeople && (await hasOtherName(agent, project, given, signal))) return 'done';
+    if (mayBeNamedByPeople && (await hasOtherName(agent, project, givenByBot, signal))) return 'done';
     await agent.updateProject(project, { title: name, description: purpose }, { signal });
   } catch (error) {
     if (!(error instanceof AgentNotFoundError || error instanceof AgentRejectedError)) throw error;

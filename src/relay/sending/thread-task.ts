@@ -19,7 +19,7 @@ const MAX_SEARCH_MS = 20_000;
 /** How far the service's clock may lag behind ours (ms). */
 const MAX_CLOCK_SKEW_MS = 10 * 60_000;
 
-/** Whether a message of the thread was frozen, for any of its tasks, even if refused. That adds its writer to the thread. */
+/** Whether a message of the thread was frozen, for any of its tasks, even if refused: freezing adds its writer as participant. */
 export function hasFrozenMessage({ participant_ids }: Thread): boolean {
   return participant_ids.length > 0;
 }
@@ -38,7 +38,7 @@ export function newTaskOptions(
   };
 }
 
-/** Moves a thread to its workspace's account, if need be. Throws TurnEnded without an account, or if the task has another. */
+/** Moves a thread to its workspace's account. Throws TurnEnded if there is none, or if the thread's task is of another. */
 export async function ensureCurrentAccount(deps: RelayDeps, thread: Thread, turn: Turn): Promise<Thread> {
   const account = deps.accountOf(thread.workspace);
   if (thread.account_id === account && account !== NO_ACCOUNT) return thread;
@@ -56,8 +56,8 @@ export async function ensureCurrentAccount(deps: RelayDeps, thread: Thread, turn
 
 /**
  * Starts the task of a thread without one. After a start with an unknown outcome, it first searches the service for the
- * task, to adopt it. A task that it has started is not recorded yet (`isRecorded`): the caller records it with its next
- * step. Throws TurnEnded if the service refuses the project or the model.
+ * task, to adopt it. Only an adopted task `isRecorded`: the caller records a started one with its next step. Throws
+ * TurnEnded if the service refuses the project or the model.
  */
 export async function ensureThreadTask(
   { deps, lease }: Pick<ThreadWork, 'deps' | 'lease'>,
@@ -69,9 +69,9 @@ export async function ensureThreadTask(
   const { store, log } = deps;
   const agent = deps.agent(thread.account_id);
   const endIfForbidden = (cause: unknown): never => throwRefusal(cause, { projectId });
-  const adopt = async () => {
-    const look = () => findAdoptableTask(deps, thread, projectId).catch(endIfForbidden);
-    const found = await searchUntilSettled(look, Math.min(deps.settings.resendMs, MAX_SEARCH_MS), lease);
+  const findAndAdopt = async () => {
+    const find = () => findAdoptableTask(deps, thread, projectId).catch(endIfForbidden);
+    const found = await searchUntilSettled(find, Math.min(deps.settings.resendMs, MAX_SEARCH_MS), lease);
     if (found === undefined) {
       const failure = 'starting a task failed with an unknown outcome; the service may have an unused task';
       log.warn({ code: 'orphaned_task' }, failure);
@@ -88,7 +88,7 @@ export async function ensureThreadTask(
     log.info({ task: taskId }, 'task started');
     return { taskId, isRecorded: false };
   };
-  const look = thread.task_intended_at === null ? undefined : adopt;
+  const look = thread.task_intended_at === null ? undefined : findAndAdopt;
   return once({ look, act: start, ifNoEffect: () => store.threads.forgetTaskIntent(thread) }, lease);
 }
 

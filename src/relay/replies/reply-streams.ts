@@ -15,10 +15,9 @@ export class ReplyStreams {
   readonly #slack: SlackStreams;
   readonly #lease: Lease;
   readonly #posts: Pick<IdempotentPosts, 'find' | 'sendOnce'>;
-  /** The streams that this process has opened, by part: what each shows, and until when (`performance.now()`) it is open. */
+  /** By part: the Markdown that a stream shows, and until when (`performance.now()`) Slack surely keeps it open. */
   readonly #open = new Map<string, { markdown: string; until: number }>();
-  /** The `ts` of those that are stopped. */
-  readonly #stopped = new Set<string>();
+  readonly #stoppedTs = new Set<string>();
 
   constructor(slack: SlackStreams, lease: Lease, posts: Pick<IdempotentPosts, 'find' | 'sendOnce'>) {
     this.#slack = slack;
@@ -44,7 +43,7 @@ export class ReplyStreams {
     return this.#posts.sendOnce(part, openStream, { isStream: true }).catch(valueIf(false, hadNoEffect));
   }
 
-  /** Adds the text that a part lacks. `left_out`: no permit came. `unchanged`: it lacks none, or only an edit can show it. */
+  /** Adds what a part lacks. `left_out`: no permit came. `unchanged`: it lacks nothing, or only an edit can show it. */
   async append(part: string, request: Omit<PartEdit, 'forms'>): Promise<'shown' | 'left_out' | 'unchanged'> {
     const post = this.#posts.find(part);
     const stream = this.#streamOf(part);
@@ -68,15 +67,15 @@ export class ReplyStreams {
   /** Ends a part's stream, if it has one, so that it can be edited. Returns false if no permit came. Throws a SlackError. */
   async stop(part: string, end: StreamEnd = {}): Promise<boolean> {
     const post = this.#posts.find(part);
-    if (post?.is_stream !== true || this.#stopped.has(post.ts)) return true;
+    if (post?.is_stream !== true || this.#stoppedTs.has(post.ts)) return true;
     const { channel, ts } = post;
     if (!(await this.#slack.stop({ ...end, channel, ts, guard: this.#lease }))) return false;
     this.#open.delete(part);
-    this.#stopped.add(ts);
+    this.#stoppedTs.add(ts);
     return true;
   }
 
-  /** The stream of a part, while Slack surely keeps it open. */
+  /** The open stream of a part. */
   #streamOf(part: string): { markdown: string; until: number } | undefined {
     const stream = this.#open.get(part);
     return stream !== undefined && performance.now() < stream.until ? stream : undefined;

@@ -267,7 +267,7 @@ async function chooseShown(
   return { shown, notes };
 }
 
-/** The texts of a turn's delimited tables; none if they are too many, or one is too large or unreadable. Throws an AgentError. */
+/** The texts of a turn's delimited tables; none if there are too many, or one cannot be read. Throws an AgentError. */
 export async function resultTables(context: SettledTurnContext): Promise<string[]> {
   const { deps, turn, memory } = context;
   const claims = await deps.store.results.ofThread(turn);

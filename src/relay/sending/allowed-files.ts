@@ -13,7 +13,7 @@ import { FailingTime, RefusalDoubt } from '../runtime/retry-and-giving-up.ts';
 import { projectExists } from './channel-project.ts';
 import type { Witnesses } from './linked-messages.ts';
 
-/** A turn's notes, with this reason for each sent file that is not among `keptIds`; as they are if these are unknown (null). */
+/** A turn's notes, with this reason for each sent file that is not among `keptIds`, unless these are unknown (null). */
 export function withLeftOut(
   turn: Pick<Turn, 'attached_file_ids' | 'file_notes'>,
   keptIds: readonly string[] | null,
@@ -106,17 +106,17 @@ export function refusalIn(error: unknown): FileRefusal | undefined {
 /** The service's errors that may be about a file, or about all that it is asked. */
 const DOUBTED = new Set(['not_found', 'not_understood', 'unavailable']);
 
-/** Says why a file is left out after an error; undefined if it is tried again, or the error is not about it. */
+/** Returns why a file is left out after an error; undefined if it is tried again, or the error is not about it. */
 export type FilePatience = ReturnType<typeof filePatience>;
 
 /**
- * Judges how long one file may fail before its message goes without it: for `badThingMs` if Slack withholds
- * it while other calls succeed. If the service fails at it or calls it busy, for half as long as the
- * `RefusalDoubt` of the turn waits, which would end the turn. What a lost project causes does not count.
+ * Judges how long one file may fail before its message goes without it: for `badThingMs` if Slack withholds it while other
+ * calls succeed; if the service fails at it or calls itself busy, for half as long as the `RefusalDoubt` of the turn waits,
+ * which would end the turn. What a lost project causes does not count.
  */
 export function filePatience({ refusalMs, badThingMs }: RelayLimits, workspace: WorkspaceClient) {
   const withheldBySlack = new FailingTime();
-  /** Of failures in a row: any other failure resets it. */
+  /** Any other failure resets it. */
   let busyAtService = new FailingTime();
   const doubt = new RefusalDoubt({ refusalMs: refusalMs / 2, badThingMs: badThingMs / 2 });
   return async (error: unknown, agent: AgentClient, projectId: string): Promise<FileReason | undefined> => {
@@ -131,15 +131,15 @@ export function filePatience({ refusalMs, badThingMs }: RelayLimits, workspace: 
       return withheldMs < badThingMs ? undefined : 'broken_off';
     }
     if (!(error instanceof AgentError) || !DOUBTED.has(error.code)) return undefined;
-    const isOfFile = error.code === 'not_understood' || (await projectExists(agent, projectId));
-    if (!isOfFile) return undefined;
+    const isAboutFile = error.code === 'not_understood' || (await projectExists(agent, projectId));
+    if (!isAboutFile) return undefined;
     const sentTo = undefined; // Whether the task answers tells nothing about the file.
     const wait = await doubt.waitAfter(error, () => agent, sentTo);
     return wait === undefined ? 'service_failed' : undefined;
   };
 }
 
-/** Of how many of a file's conversations Slack is asked, each time. */
+/** How many of a file's conversations Slack is asked about, each time. */
 const MAX_CONVERSATIONS = 5;
 
 /**

@@ -61,8 +61,8 @@ interface Column {
 }
 
 /**
- * Searches a table for altered cells as its upload reads the returned `source`. `remark` then says what was found; if the
- * upload did not read the file's beginning, it reads that first, and says nothing if that fails. Other files are not searched.
+ * Searches a file, if it is a table, for altered cells as its upload reads the returned `source`. `remark` then says what was
+ * found. If the upload did not read the file's beginning, `remark` reads it first, and says nothing if that fails.
  */
 export function withAlteredCellSearch(source: UploadSource): {
   source: UploadSource;

@@ -232,7 +232,8 @@ class AttachmentBatch {
     // An edited file keeps its id, and perhaps its size: each message uploads anew what can be edited.
     const isEditable = file.mode === 'snippet' || unstoredKind(file) !== undefined;
     const id = isEditable ? `${file.id}/${turn.message_ts}` : file.id;
-    if (email !== undefined) return bytesSource({ id, name: `${name}.txt`, mime: 'text/plain' }, email.text);
+    if (email !== undefined)
+      return bytesSource({ id, name: `${name}.txt`, mime: 'text/plain' }, Buffer.from(email.text));
     if (decision.do === 'refuse') return decision.reason;
     const stored = storedName(name ?? '', `file-${file.id}`);
     const open = async (offset: number, signal: AbortSignal) => downloads.read(file, { offset, signal });
@@ -269,8 +270,7 @@ class AttachmentBatch {
   }
 }
 
-function bytesSource(about: Pick<UploadSource, 'id' | 'name' | 'mime'>, content: Buffer | string) {
-  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+function bytesSource(about: Pick<UploadSource, 'id' | 'name' | 'mime'>, bytes: Buffer) {
   const open = async (offset: number) => Readable.from([bytes.subarray(offset)]);
   return { ...about, name: storedName(about.name, UNNAMED_FILE), sizeBytes: bytes.byteLength, open };
 }

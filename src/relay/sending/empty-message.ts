@@ -62,31 +62,10 @@ export async function endTurnIfFilesOnly(
   // A message that repeats a turn's words asks with them.
   if ((await resentTurn(deps.store, message)) !== undefined) return;
   const notes = await sender.keepFiles();
-  // Of an `external` file the agent gets the link.
+  // Of an `external` file, the agent gets the link.
   const names = notes.flatMap(({ name, reason }) => (reason === null || reason === 'external' ? [name] : []));
   const sentence = names.length === 0 ? strings.noUsableFiles : strings.filesReceived(names);
   throw new TurnEnded('kept', sentence, { unsendableMessage: message });
-}
-
-/**
- * Claims for this turn the files that earlier messages left, so that no other turn sends them. Returns the `ids` of those
- * to send, `notes` on all, and the `writers` who shared them. A file is left out if Slack says that it was deleted since,
- * not if Slack fails to say. Throws a SlackError.
- */
-export async function takeKeptFiles({ deps: { store }, workspace, lease }: ThreadWork, turn: Turn) {
-  const kept = await store.keptFiles.take(turn);
-  const all = kept.flatMap(({ attached_file_ids }) => attached_file_ids ?? []);
-  const uploads = all.length === 0 ? undefined : await store.uploads.sent(turn.workspace, all);
-  const ids: string[] = [];
-  const undefinedIfFault = valueIf(undefined, isSlackFault);
-  for (const id of all) {
-    const file = uploads?.get(id)?.slackFileId;
-    const found = file && (await workspace.downloads.lookUp(file, lease.signal).catch(undefinedIfFault));
-    if (found !== 'deleted' && found !== 'unseen') ids.push(id);
-  }
-  const notes = kept.flatMap((one) => withLeftOut(one, ids, 'deleted'));
-  const named = notes.map((note) => ({ ...note, name: note.name || UNNAMED_FILE })); // A name may have been erased.
-  return { ids, notes: named, writers: kept.map(({ asked_by }) => asked_by) };
 }
 
 /** Whether a message has files or tables, but no words, no choices of a form, and no message that it is about. */
@@ -95,4 +74,25 @@ function isFilesOnly(content: MessageContent | null, botUserId: string): boolean
   const message = parseMessage(content);
   const hasFiles = filesOf(content).length > 0 || tablesAmong(blocksOf(message)).length > 0;
   return hasFiles && isEmptyAfterMention(message, botUserId);
+}
+
+/**
+ * Claims for this turn the files that earlier messages left, so that no other turn sends them. Returns the `ids` of those
+ * to send, `notes` on all, and the `writers` who shared them. A file is only left out if Slack says that it was deleted
+ * since. Throws a SlackError, unless Slack has failed.
+ */
+export async function takeKeptFiles({ deps: { store }, workspace, lease }: ThreadWork, turn: Turn) {
+  const kept = await store.keptFiles.take(turn);
+  const all = kept.flatMap(({ attached_file_ids }) => attached_file_ids ?? []);
+  const uploads = all.length === 0 ? undefined : await store.uploads.sent(turn.workspace, all);
+  const ids: string[] = [];
+  const undefinedIfFault = valueIf(undefined, isSlackFault);
+  for (const id of all) {
+    const fileId = uploads?.get(id)?.slackFileId;
+    const found = fileId && (await workspace.downloads.lookUp(fileId, lease.signal).catch(undefinedIfFault));
+    if (found !== 'deleted' && found !== 'unseen') ids.push(id);
+  }
+  const notes = kept.flatMap((one) => withLeftOut(one, ids, 'deleted'));
+  const named = notes.map((note) => ({ ...note, name: note.name || UNNAMED_FILE })); // A name may have been erased.
+  return { ids, notes: named, writers: kept.map(({ asked_by }) => asked_by) };
 }

@@ -29,6 +29,7 @@ export interface FileUpload {
   source: UploadSource;
   /** Ends the upload. The uploaded parts are kept for the next attempt. */
   signal: AbortSignal;
+  /** Called while another thread uploads the file. */
   onUploadedElsewhere: () => void;
   onProgress: (sentBytes: number) => void;
 }
@@ -69,7 +70,7 @@ async function upload(
   const { uploads } = deps.store;
   const { name, mime, sizeBytes } = source;
   const resume = row.size_bytes === sizeBytes ? resumableUpload(row) : undefined;
-  // Without parts, a file is sent from its beginning. The last part may be shorter: then this is more than was sent.
+  // An upload without parts begins anew. The last part may be shorter: then this is more than was sent before.
   const sentBefore = resume?.uploadId == null ? 0 : resume.parts.length * (resume.partBytes ?? 0);
   let sentBytes = 0;
   let sha256: string | null = null;
@@ -96,9 +97,9 @@ async function upload(
       }),
     onPart: (part) => uploads.recordPart(key, part),
     onFinalize: () => uploads.markFinalizing(key),
-    onProgress: (doneBytes) => {
-      sentBytes = Math.max(0, doneBytes - sentBefore);
-      onProgress(doneBytes);
+    onProgress: (uploadedBytes) => {
+      sentBytes = Math.max(0, uploadedBytes - sentBefore);
+      onProgress(uploadedBytes);
     },
   });
   await uploads.finish(key, { file_id: uploaded.id, size_bytes: sizeBytes, sha256 });

@@ -49,8 +49,7 @@ export async function nextAllowedMessage(
     }
     const { denial, hasWaited } = await denialOf(work, message, settings, attempt, lateAfterMs);
     const { content } = message;
-    const isUnread = denial === undefined && content === null;
-    const why = isUnread ? await readBackAndSave(work, message, attempt) : denial;
+    const why = denial ?? (content === null ? await readBackAndSave(work, message, attempt) : undefined);
     if (why !== undefined) await refuse(work, message, why, toldOnce);
     // After a wait, or once it was read back, the message is looked for again, because it may be gone.
     else if (!hasWaited && content !== null) return { ...message, content, settings };
@@ -78,8 +77,8 @@ async function denialOf(
     notifyWriter(deps, message, strings.waitingForIdentity, answeredOrFailed.signal);
   };
   const findDenial = async () => {
-    const fresh = hasWaited ? await deps.store.settings.inForce(message.workspace, message.channel) : settings;
-    const denial = await accessDenialUnder(fresh, deps, workspace.people, asker, lease.signal);
+    const now = hasWaited ? await deps.store.settings.inForce(message.workspace, message.channel) : settings;
+    const denial = await accessDenialUnder(now, deps, workspace.people, asker, lease.signal);
     if (denial !== undefined || !isBotId(message.user_id)) return denial;
     // Bots have asked so much here that a person must write first: refused like a bot that may not ask.
     return (await haveBotsAskedEnough(deps.store, message)) ? 'bot' : undefined;

@@ -126,7 +126,7 @@ export async function withRest(
   return wholeMessage(latest, others);
 }
 
-/** The content of a message of which only an app_mention is `known`, as Slack has it; without an answer, that of the mention. */
+/** What Slack has of a message of which only an app_mention is `known`. If it has nothing, the mention counts as whole. */
 async function readBack(
   { workspace, deps, lease }: ThreadWork,
   { channel, thread_ts: threadTs, ts, user_id }: Message,
@@ -190,8 +190,7 @@ async function composeMessage(
   const composed = { ...read, title, choices, unsentTs, quotedIds, items, keptNames };
   if (others.length === 0 || asked.asksInOtherWords) return { ...composed, text, notes };
   const quotation = quotationOf(read.message, quoting, { names, botUserId, maxMessages, maxCharacters });
-  const allNotes = [...notes, ...quotation.cutNotes];
-  return { ...composed, text: withQuotation(quotation.text, text), notes: allNotes };
+  return { ...composed, text: withQuotation(quotation.text, text), notes: [...notes, ...quotation.cutNotes] };
 }
 
 /**

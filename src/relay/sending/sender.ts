@@ -283,7 +283,7 @@ export class Sender {
     }
   }
 
-  /** Settles the sends in doubt: the turn's own, and those of the turns that it repeats. Returns whether its message is sent. */
+  /** Settles the sends in doubt, of the turn and of those that it repeats. Returns whether the turn's message is sent. */
   async #settleEarlierSends(task: Delivery): Promise<'sent' | 'unsent'> {
     this.#message ??= await messageOfTurn(this.#work, this.#turn);
     const resent = (await resendChain(this.#work.deps.store, this.#message)).filter(isSendInDoubt);

@@ -59,7 +59,7 @@ export async function recordSentContent(
   // Whoever sends a message again need not be its writer.
   const original = (await resendChain(work.deps.store, message)).at(-1);
   const writer = original === undefined ? message.user_id : original.asked_by;
-  // False if the turn was stopped, or the message was edited, is held, or follows one that waits, except `earlierTs`.
+  // Fails if the turn was stopped, or the message was edited, is held, or follows a waiting one other than `earlierTs`.
   const tryToFreeze = async (earlierTs?: SlackTs) => {
     const { startedTaskId } = request;
     const options = { earlierTs, startedTaskId, title, writer, others: message.parts.slice(1) };
@@ -108,8 +108,8 @@ async function endUnlessFrozen(row: TurnRow, { state }: Message): Promise<'froze
 
 /**
  * Goes on after a failed freeze. If an earlier message of the thread has come, the turn gets that message. If the earlier
- * one asks nothing, this one is frozen all the same, by `freezeBehind`, which lets the earlier one alone wait. Else the
- * message was edited or is held: `read_again`. Throws TurnEnded or Interruption if the turn was stopped.
+ * one asks nothing, `freezeBehind` freezes this one all the same, and the earlier one goes on waiting. Else the message was
+ * edited or is held: `read_again`. Throws TurnEnded or Interruption if the turn was stopped.
  */
 async function reassignOrFreeze(
   work: ThreadWork & { row: TurnRow },
@@ -133,7 +133,7 @@ async function reassignOrFreeze(
   return 'read_again';
 }
 
-/** What a message says: if it is resent, what was sent before; else its words and files, and kept files, which it claims. */
+/** What a message says: if it is resent, what was sent before; else its words, its files, and the kept files, which it claims. */
 async function contentToSend(
   work: ThreadWork,
   thread: Thread,
@@ -168,7 +168,7 @@ async function contentToSend(
 
 /**
  * A message's text with its writer's name, if several people write in the thread. The first message of a task's second
- * writer also names the first writer, whose messages have no name. `ids`: whom the text names beside its writer: they are
+ * writer also names the first writer, whose messages have no name. `ids`: whom the text names beside its writer, to be
  * saved as people whose words are quoted.
  */
 async function withWriters(
@@ -180,7 +180,7 @@ async function withWriters(
   if (others.length === 0) return { text, ids: [] };
   // The writers of what the task has by now, without this message, in no order: `first` is used only if it is alone.
   const [first, ...more] = await deps.store.messages.writersTo(thread, taskId);
-  // The name is told apart from those of two others only: nobody waits for the names of a large thread.
+  // The name is told apart from two others only: nobody waits for the names of a large thread.
   const compared = others.toSorted().slice(0, 2);
   const ids = [message.user_id, ...(first === undefined ? [] : [first]), ...compared];
   const pieces = ids.map((id) => referencePiece('person', id));
@@ -189,8 +189,9 @@ async function withWriters(
   const isSecondWriter = first !== undefined && first !== message.user_id && more.length === 0;
   // A workflow has no name that people know.
   if (!isSecondWriter || isBotId(first)) return { text: named, ids: [] };
-  const name = names.get(first) ?? first;
-  return name === first ? { text: named, ids: [] } : { text: withUnnamedWriter(named, name), ids: [first] };
+  const firstName = names.get(first);
+  if (firstName === undefined || firstName === first) return { text: named, ids: [] };
+  return { text: withUnnamedWriter(named, firstName), ids: [first] };
 }
 
 /** Most characters of a session's title (https://docs.slack.dev/reference/methods/agents.sessions.rename). */

@@ -14,8 +14,8 @@ export const NO_INSTRUCTIONS = {
 };
 
 /**
- * A prompt behind the channel's standing instructions, whose author is one of the quoted people. NO_INSTRUCTIONS if it is
- * not the first prompt of its task, or runs a skill. A resent message quotes the instructions anew.
+ * What is recorded with a prompt that quotes the channel's standing instructions: the first of its task, unless it runs a
+ * skill. Else NO_INSTRUCTIONS. The author of the instructions counts as quoted. A resent message quotes them anew.
  */
 export async function withStandingInstructions(
   { deps: { store, settings, log }, workspace }: ThreadWork,

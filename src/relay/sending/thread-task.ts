@@ -19,7 +19,7 @@ const MAX_SEARCH_MS = 20_000;
 /** How far the service's clock may lag behind ours (ms). */
 const MAX_CLOCK_SKEW_MS = 10 * 60_000;
 
-/** Whether a message of the thread was frozen, for any of its tasks, even if refused: freezing adds its writer as participant. */
+/** Whether a message of the thread was frozen, for any of its tasks, even if refused: freezing adds a participant. */
 export function hasFrozenMessage({ participant_ids }: Thread): boolean {
   return participant_ids.length > 0;
 }

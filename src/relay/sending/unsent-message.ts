@@ -12,7 +12,7 @@ export async function closeMessage({ store }: Pick<RelayDeps, 'store'>, turn: Tu
   if (now !== undefined) await store.messages.leaveUnsent(messageKeyOf(now), 'closed');
 }
 
-/** Closes a message with its parts, unless it was deleted (`withdrawn`), or a part has `changed`, since it was read. */
+/** Closes a message with its parts, unless since it was read it was deleted (`withdrawn`), or a part has `changed`. */
 export async function closeIfUnchanged(
   { store }: Pick<RelayDeps, 'store'>,
   turn: Turn,
@@ -35,7 +35,7 @@ export async function closeIfUnchanged(
 
 /**
  * Deletes a turn that sent nothing, with its `reply`. Its message and those joined to it wait again, as people have edited
- * them meanwhile. False if none waits then: all were deleted, or the turn is gone.
+ * them meanwhile. Returns false if none waits then: all were deleted, or the turn is gone.
  */
 export async function requeueMessage(
   { store }: Pick<RelayDeps, 'store'>,
@@ -62,7 +62,7 @@ export async function requeueMessage(
   });
 }
 
-/** Applies an edit or deletion that came while a message was being sent. False if the message is withdrawn. */
+/** Applies an edit or deletion that came while a message was being sent. Returns false if the message is withdrawn. */
 async function applyPendingEdit(
   { messages, pendingEdits }: Pick<Store, 'messages' | 'pendingEdits'>,
   key: MessageKey,

@@ -12,7 +12,6 @@ export const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000;
 
 export const RESULTS_PATH = '/results/';
 
-/** What a link's token says: workspace, turn, result, and when it expires (Unix seconds). */
 const linkClaims = z.tuple([z.string(), z.string(), z.string(), z.number()]);
 
 /** Makes and verifies our links to results: signed with the first key, for seven days. Anyone may use one. */

@@ -47,8 +47,7 @@ export class ReplyMessages {
     await this.#posts.load();
     if (!this.#posts.has(STATUS_PART)) return;
     this.#state.update({ isApart: true });
-    // A reply that is over has no status.
-    if (!this.#state.isApart) await this.reuseStatusWithoutText();
+    if (!this.#state.isApart) await this.reuseStatusWithoutText(); // A reply that is over has no status.
   }
 
   /** If the reply goes on and may be streamed, makes the first message the status: the text then has its own messages. */

@@ -27,7 +27,7 @@ export class ReplyStreams {
 
   /** The Markdown that a part shows, if it is an open stream; else undefined. */
   shownBy(part: string): string | undefined {
-    return this.#streamOf(part)?.markdown;
+    return this.#openStreamOf(part)?.markdown;
   }
 
   /** Posts a part once, as a stream. Returns false if it has no text or no permit, or Slack refuses. Throws a SlackError. */
@@ -46,7 +46,7 @@ export class ReplyStreams {
   /** Adds what a part lacks. `left_out`: no permit came. `unchanged`: it lacks nothing, or only an edit can show it. */
   async append(part: string, request: Omit<PartEdit, 'forms'>): Promise<'shown' | 'left_out' | 'unchanged'> {
     const post = this.#posts.find(part);
-    const stream = this.#streamOf(part);
+    const stream = this.#openStreamOf(part);
     if (post === undefined || stream === undefined) return 'unchanged';
     const { channel, ts } = post;
     let markdown = '';
@@ -75,8 +75,7 @@ export class ReplyStreams {
     return true;
   }
 
-  /** The open stream of a part. */
-  #streamOf(part: string): { markdown: string; until: number } | undefined {
+  #openStreamOf(part: string): { markdown: string; until: number } | undefined {
     const stream = this.#open.get(part);
     return stream !== undefined && performance.now() < stream.until ? stream : undefined;
   }

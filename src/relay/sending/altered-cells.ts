@@ -225,16 +225,14 @@ type Alteration = Omit<AlteredCells, 'column' | 'number'>;
 
 /** The dates and numbers that a spreadsheet seems to have made of names of genes; undefined for none. */
 function alteredGenes({ heading, cells, genes, dates, floats, altered }: Column): Alteration | undefined {
-  const count = dates + floats;
   const isGeneColumn = GENE_HEADING.test(heading) || (genes >= MIN_GENES && genes >= cells * MIN_SHARE);
-  if (count === 0 || !isGeneColumn || OTHER_HEADING.test(heading)) return undefined;
+  if (dates + floats === 0 || !isGeneColumn || OTHER_HEADING.test(heading)) return undefined;
   const meanings = [...altered].map((cell) => ({ cell, genes: genesOfDate(cell) }));
   // A cell that may stand for two genes is shown before others: people must look it up.
   const [meaning] = meanings.toSorted((one, other) => other.genes.length - one.genes.length);
-  const isMeaningKnown = meaning !== undefined && meaning.genes.length > 0;
-  if (genes === 0 && !isMeaningKnown) return undefined;
+  if (genes === 0 && !meaning?.genes.length) return undefined;
   const kind = floats === 0 ? 'dates' : dates === 0 ? 'numbers' : 'dates or numbers';
-  return { kind, count, cells: [...altered], meaning: isMeaningKnown ? meaning : undefined };
+  return { kind, count: dates + floats, cells: [...altered], ...(meaning?.genes.length ? { meaning } : {}) };
 }
 
 /** The numbers that seem to have lost their leading zeros, shorter than those that have them. Undefined for none. */

@@ -29,7 +29,6 @@ export interface FileUpload {
   source: UploadSource;
   /** Ends the upload. The uploaded parts are kept for the next attempt. */
   signal: AbortSignal;
-  /** Called while another thread uploads the file. */
   onUploadedElsewhere: () => void;
   onProgress: (sentBytes: number) => void;
 }

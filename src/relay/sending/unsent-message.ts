@@ -26,8 +26,7 @@ export async function closeIfUnchanged(
       if (part === head && (now === undefined || now.state === 'withdrawn')) return 'withdrawn';
       if (now?.state !== part.state || now.version !== part.version) return 'changed';
     }
-    const otherTs = others.map(({ ts }) => ts);
-    await messages.join(head, otherTs); // Joined with the head, they are closed with it.
+    await messages.join(head, others.map(({ ts }) => ts)); // Joined with the head, they are closed with it.
     await messages.leaveUnsent(head, 'closed');
     return 'closed';
   });

@@ -52,9 +52,9 @@ interface FormWork {
 /**
  * Makes the function that sends a part of a turn in the first of `forms` that Slack takes. The function calls
  * `send` with one form after the other until it throws no PayloadRefusedError; if all are refused, throws the last
- * of these errors. `lastRendered` returns the message before it takes a form. An edit renders its message in `send`:
- * then it returns undefined until `send` has rendered one. Blocks that only the refused form had are left out in
- * the workspace for some hours. `onPicturesRefused` is called if a message is accepted without its pictures.
+ * of these errors. `lastRendered` returns the message before it takes a form: of an edit, what `send` rendered last,
+ * which is undefined before the first call, and if nothing was to be shown. Blocks that only the refused form had are left
+ * out in the workspace for some hours. `onPicturesRefused` is called if a message is accepted without its pictures.
  */
 export function formSender(work: FormWork, turn: { id: string }, onPicturesRefused?: () => void) {
   const { deps, workspace } = work;
@@ -128,8 +128,8 @@ function optionalBlocks({ simpler, blocks }: RenderedMessage): OptionalBlock[] {
 function withoutRefusedBlocks({ blocksLeftOutUntil }: FormWork['workspace'], message: RenderedMessage) {
   const isLeftOut = (block: OptionalBlock) => (blocksLeftOutUntil.get(block) ?? 0) > Date.now();
   const { simpler } = message;
-  const accepted = simpler !== undefined && isLeftOut(simpler.without) ? simpler.message : message;
-  return isLeftOut('context_actions') ? withoutThumbs(accepted) : accepted;
+  const simplified = simpler !== undefined && isLeftOut(simpler.without) ? simpler.message : message;
+  return isLeftOut('context_actions') ? withoutThumbs(simplified) : simplified;
 }
 
 /** After so many of Slack's own failures in a row, while other calls succeed, a message counts as refused. */

@@ -18,8 +18,8 @@ export async function releaseUnused(permit: FirstReply['permit'] | undefined): P
 }
 
 /**
- * The intent to post a turn's first reply, which `turns.begin` records, and the permit asked for with it. A call may use
- * the intent for INTENT_MAX_AGE_MS: `slackCallLifetimeMs` after it, a search for the reply takes the call as ended.
+ * The intent to post a turn's first reply, which `turns.begin` records, and the permit asked for with it. A call may use it
+ * for INTENT_MAX_AGE_MS, because a search for the reply takes the call as ended `slackCallLifetimeMs` after the intent.
  */
 export class FirstReplyIntent {
   readonly #work: ThreadWork;

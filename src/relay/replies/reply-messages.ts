@@ -9,7 +9,7 @@ import type { EditOutcome, IdempotentPosts, PartEdit } from './idempotent-posts.
 import type { ReplyState } from './reply-state.ts';
 import { ReplyStreams } from './reply-streams.ts';
 
-/** Of messages that are deleted at the end: replaced ones, and the status beside streams. */
+/** Begins the parts of messages that are deleted at the end: replaced ones, and the status beside streams. */
 const DRAFT_PREFIX = 'draft:';
 /** The reply's first message, if it stands apart from the text: it shows the progress and the Stop button. */
 export const STATUS_PART = `${DRAFT_PREFIX}status`;

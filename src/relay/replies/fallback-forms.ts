@@ -74,9 +74,9 @@ export function formSender(work: FormWork, turn: { id: string }, onPicturesRefus
         const message = lastRendered();
         return message && form(message);
       };
-      const attempted = lastInForm();
+      const toSend = lastInForm();
       // This form changes nothing of what was refused.
-      if (attempted !== undefined && refusedDigests.has(messageDigest(attempted))) continue;
+      if (toSend !== undefined && refusedDigests.has(messageDigest(toSend))) continue;
       try {
         const value = await sendCountingFaults(part, () => send(form));
         const accepted = lastInForm();

@@ -249,12 +249,12 @@ export class LiveReply {
     }
     // Changed text is replaced. So is a message that begins inside a block: `breakPoint` cannot start there.
     const upTo = displayedUpTo === 'changed' || source?.reopened === true ? from : displayedUpTo;
-    const find = () => this.#state.breakPoint(from, upTo);
-    const at = await this.#work.deps.rendering.run(this.#turn.workspace, find, this.#waits.signal);
+    const findBreak = () => this.#state.breakPoint(from, upTo);
+    const breakAt = await this.#work.deps.rendering.run(this.#turn.workspace, findBreak, this.#waits.signal);
     // After a lost lease, another process shows the rest.
     this.#work.lease.signal.throwIfAborted();
-    if (at <= from) return this.#messages.markReplaced(part);
-    const breaks = [...this.#state.known.breaks, at].sort((a, b) => a - b);
+    if (breakAt <= from) return this.#messages.markReplaced(part);
+    const breaks = [...this.#state.known.breaks, breakAt].sort((a, b) => a - b);
     await this.#work.row.record({ split_offsets: breaks });
     this.#state.update({ breaks });
   }

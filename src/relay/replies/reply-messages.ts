@@ -47,7 +47,7 @@ export class ReplyMessages {
     await this.#posts.load();
     if (!this.#posts.has(STATUS_PART)) return;
     this.#state.update({ isApart: true });
-    if (!this.#state.isApart) await this.reuseStatusWithoutText(); // A reply that is over has no status.
+    if (this.#state.known.isOver) await this.reuseStatusWithoutText();
   }
 
   /** If the reply goes on and may be streamed, makes the first message the status: the text then has its own messages. */
@@ -55,7 +55,7 @@ export class ReplyMessages {
     // If the text stands elsewhere already, an earlier process may have deleted the status.
     if (!this.mayStream || this.#posts.hasRow(STATUS_PART) || this.#posts.has(replyPart(1))) return;
     this.#state.update({ isApart: true });
-    if (!this.#state.isApart) return;
+    if (this.#state.known.isOver) return;
     await this.#posts.rename(replyPart(0), STATUS_PART);
     this.#ranges.delete(replyPart(0));
   }

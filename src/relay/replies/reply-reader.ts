@@ -225,7 +225,8 @@ export async function findReply(
 ): Promise<string | undefined> {
   const { rate, lease } = message;
   using _place = rate.join();
-  for (let restsSince: number | undefined; ; ) {
+  let restsSince: number | undefined;
+  for (;;) {
     const look = await lookForReply(message);
     message.onAnswered();
     if (look.isCertain) return look.replyId;

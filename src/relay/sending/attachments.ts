@@ -145,9 +145,8 @@ class AttachmentBatch {
       index < this.#request.deps.settings.maxMessageFiles
         ? await this.#upload(item).catch((error: unknown) => this.#refusalFor(item, error))
         : ({ reason: 'too_many' } as const);
-    const outcome = 'note' in result ? result : this.#leaveOut(item, result);
-    item.outcome = outcome;
-    this.#showProgress(item, { state: 'over', outcome: outcome.note });
+    item.outcome = 'note' in result ? result : this.#leaveOut(item, result);
+    this.#showProgress(item, { state: 'over', outcome: item.outcome.note });
   }
 
   /** Logs that an item is left out, and returns its note. */

@@ -49,32 +49,32 @@ export async function readEarlierMessages(
   const unsentTs = unsent.map((one) => one.ts);
   const oldest = isBeginning ? message.thread_ts : unsentTs[0];
   if (oldest === undefined) return { messages: [], missing: undefined, unsentTs, isBeginning };
-  const isOfBeginning = (read: ThreadMessage) => {
-    const parsed = parseMessage(read);
-    const mentionsBot = mentionedIds(parsed).includes(botUserId);
-    const isBareMention = mentionsBot && parsed.files.length === 0 && isEmptyAfterMention(parsed, botUserId);
-    const isNew = askedAboutTs?.includes(read.ts) !== true && read.subtype !== 'tombstone';
-    return isNew && read.user !== botUserId && !isBareMention;
-  };
   const isUnsent = (read: ThreadMessage) => {
     const person = unsent.find((one) => one.ts === read.ts)?.user_id;
     if (person === undefined) return false;
     if (isBotId(person)) return true; // Only people address somebody else.
     return addresseeOf({ ...message, ts: read.ts, person }, parseMessage(read), botUserId) !== 'others';
   };
-  // After questions about single messages, what follows the first message for the agent is chosen as for any later message.
+  // After questions about single messages, what follows the first mention is chosen as for any later message.
   const hadQuestions = askedAboutTs !== undefined && askedAboutTs.length > 0;
   const isLater = (read: ThreadMessage) => hadQuestions && compareTs(read.ts, thread.adopted_ts) > 0;
   const isWanted = (read: ThreadMessage) =>
-    isBeginning && !isLater(read) ? isOfBeginning(read) : isUnsent(read);
+    isBeginning && !isLater(read) ? isOfBeginning(read, askedAboutTs, botUserId) : isUnsent(read);
   const read = await readNewest(work, message, { oldest, before: ts, isWanted }).catch((err: unknown) => {
     if (!isPermanentRefusal(err)) throw err;
     work.deps.log.warn({ channel: thread.channel, ts, err }, 'a question goes without what was said before');
   });
   if (read === undefined) return { messages: [], missing: 'all', unsentTs: [], isBeginning };
-  const { messages, missing } = read;
-  const quotable = withRoot(work, message, messages.filter(isWanted).map(parseMessage), missing);
+  const quotable = withRoot(work, message, read.messages.filter(isWanted).map(parseMessage), read.missing);
   return { ...quotable, unsentTs, isBeginning };
+}
+
+/** Whether a message is part of how a thread began: the agent has not got it, and it is no post or bare mention of the bot. */
+function isOfBeginning(read: ThreadMessage, askedAboutTs: readonly (string | null)[], botUserId: string) {
+  if (askedAboutTs.includes(read.ts) || read.subtype === 'tombstone' || read.user === botUserId) return false;
+  const message = parseMessage(read);
+  const isBareMention = mentionedIds(message).includes(botUserId) && isEmptyAfterMention(message, botUserId);
+  return !isBareMention || message.files.length > 0;
 }
 
 /** What is quoted of a thread: all or, of a long one, the newest behind the first, which mostly says what it is about. */

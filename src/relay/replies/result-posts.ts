@@ -99,7 +99,7 @@ const FIGURE = /^image\/(?:png|jpeg|gif)\b/;
 
 /**
  * Gives Slack the results that the answer shows as figures, of its turn's `own` or else of `all` of the task. Returns their
- * ids (`inAnswer`) and, by each path that names one, Slack's id of the file. Null: the list below the answer has the file.
+ * ids (`inAnswer`) and, by each path that names one, Slack's id of the file, or null if the file is below the answer.
  */
 async function placeFigures(
   context: SettledTurnContext,

@@ -79,7 +79,7 @@ function isFilesOnly(content: MessageContent | null, botUserId: string): boolean
 /**
  * Claims for this turn the files that earlier messages left, so that no other turn sends them. Returns the `ids` of those
  * to send, `notes` on all, and the `writers` who shared them. A file is only left out if Slack says that it was deleted
- * since. Throws a SlackError, unless Slack has failed.
+ * since. Throws a SlackError that is no fault of Slack's.
  */
 export async function takeKeptFiles({ deps: { store }, workspace, lease }: ThreadWork, turn: Turn) {
   const kept = await store.keptFiles.take(turn);

@@ -126,7 +126,7 @@ export async function withRest(
   return wholeMessage(latest, others);
 }
 
-/** What Slack has of a message of which only an app_mention is `known`. If it has nothing, the mention counts as whole. */
+/** What Slack has of a message of which only an app_mention is `known`. If nothing comes, the mention counts as whole. */
 async function readBack(
   { workspace, deps, lease }: ThreadWork,
   { channel, thread_ts: threadTs, ts, user_id }: Message,

@@ -35,7 +35,7 @@ export interface SendingTurn extends ThreadWork {
   withRetry<T>(step: () => Promise<T>): Promise<T>;
 }
 
-/** What is known of a message when its turn goes on in this process. */
+/** What is known of a turn when its sending begins in this process. */
 interface KnownAtStart {
   /** The thread as it was when the turn began, if it began in this process. */
   thread?: Thread | undefined;

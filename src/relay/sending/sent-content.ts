@@ -59,7 +59,7 @@ export async function recordSentContent(
   // Whoever sends a message again need not be its writer.
   const original = (await resendChain(work.deps.store, message)).at(-1);
   const writer = original === undefined ? message.user_id : original.asked_by;
-  // Fails if the turn was stopped, or the message was edited, is held, or follows a waiting one other than `earlierTs`.
+  // False if the turn was stopped, or the message was edited, is held, or follows a waiting one other than `earlierTs`.
   const tryToFreeze = async (earlierTs?: SlackTs) => {
     const { startedTaskId } = request;
     const options = { earlierTs, startedTaskId, title, writer, others: message.parts.slice(1) };

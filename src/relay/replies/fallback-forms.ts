@@ -166,8 +166,8 @@ const digestCache = new WeakMap<SlackMessage, string>();
 
 /** Identifies what a message shows, so that an edit that changes nothing is not sent. */
 export function messageDigest(message: SlackMessage): string {
-  const known = digestCache.get(message);
-  if (known !== undefined) return known;
+  const cached = digestCache.get(message);
+  if (cached !== undefined) return cached;
   const { text, blocks } = message;
   const digest = textDigest(JSON.stringify({ text, blocks }));
   digestCache.set(message, digest);

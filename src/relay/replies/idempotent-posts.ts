@@ -296,11 +296,11 @@ export class IdempotentPosts {
     const { posting, readBack } = workspace;
     const { channel, thread_ts: threadTs, dedupe_key: key, intended_at: intendedAt } = post;
     await waitUntilCallEnded(workspace, intendedAt, lease);
-    const known = new Set([...this.#posts.values()].flatMap(({ ts }) => ts ?? []));
+    const knownTs = new Set([...this.#posts.values()].flatMap(({ ts }) => ts ?? []));
     const query = { channel, key, intendedAt, guard: lease, signal: lease.signal };
     // A stream carries no key: it is the post that is not known. None above the turn's first known post is taken,
     // because those are of other turns.
-    const inThread = { threadTs, streamsExcept: post.is_stream ? known : undefined };
+    const inThread = { threadTs, streamsExcept: post.is_stream ? knownTs : undefined };
     return readBack.findOwnPost({ ...query, ...inThread }).catch(async (error: unknown) => {
       // If its thread was deleted before it arrived, the post stands in the channel, where nobody expects it.
       const stray = error instanceof MessageGoneError ? await readBack.findOwnPost(query) : undefined;

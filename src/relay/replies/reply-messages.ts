@@ -80,13 +80,13 @@ export class ReplyMessages {
     // The status is brought up to date apart from the text, at its own pace.
     if (part === STATUS_PART) return true;
     // Once the reply is over, streams are stopped and edited: then the whole message counts.
-    const shown = this.#state.isApart ? this.#streams?.shownBy(part) : undefined;
-    if (shown === undefined) return this.#posts.shows(part, message);
+    const streamed = this.#state.isApart ? this.#streams?.shownBy(part) : undefined;
+    if (streamed === undefined) return this.#posts.shows(part, message);
     const { markdown = '', source } = message;
-    if (!this.#isGrowing(part)) return shown === markdown;
+    if (!this.#isGrowing(part)) return streamed === markdown;
     if (this.displayedUpTo(part, source?.from ?? 0) === 'changed') return false;
     // The text of a part that is nearly full may still move to the next one: it is not added yet.
-    return shown.startsWith(markdown) || markdown.length > MIN_PART_LENGTH;
+    return streamed.startsWith(markdown) || markdown.length > MIN_PART_LENGTH;
   }
 
   /** Whether the status surely shows its latest state. */
@@ -108,12 +108,12 @@ export class ReplyMessages {
    * the agent has rewritten that text. `unknown`: this process has no record of what it shows.
    */
   displayedUpTo(part: string, from: number): number | 'changed' | 'unknown' {
-    const shown = this.#ranges.get(part);
-    if (shown === undefined) return 'unknown';
+    const range = this.#ranges.get(part);
+    if (range === undefined) return 'unknown';
     // A message that shows nothing of the answer may begin anywhere.
-    if (shown.from !== from && shown.to > shown.from) return 'changed';
+    if (range.from !== from && range.to > range.from) return 'changed';
     const { answer } = this.#state;
-    return textDigest(answer.slice(shown.from, shown.to)) === shown.digest ? shown.to : 'changed';
+    return textDigest(answer.slice(range.from, range.to)) === range.digest ? range.to : 'changed';
   }
 
   /** Posts a message, if it is planned and not there yet: as a stream, if it grows. Throws a SlackError. */

@@ -74,11 +74,11 @@ export function isTypeAllowed(
   { allowedTypes, refusedTypes }: Pick<FileLimits, 'allowedTypes' | 'refusedTypes'>,
 ): boolean {
   // The service gets the type that the ending of the file's name says, rather than Slack's.
-  const sent = { ...file, mime: fileType(file.name, file.mime) };
+  const asSent = { ...file, mime: fileType(file.name, file.mime) };
   const matches = (patterns: readonly string[], one: typeof file) =>
     patterns.some((pattern) => matchesPattern(one, pattern.toLowerCase()));
-  if (matches(refusedTypes, file) || matches(refusedTypes, sent)) return false;
-  return allowedTypes.length === 0 || matches(allowedTypes, sent);
+  if (matches(refusedTypes, file) || matches(refusedTypes, asSent)) return false;
+  return allowedTypes.length === 0 || matches(allowedTypes, asSent);
 }
 
 /** Whether a pattern in lower case is the ending (`.csv`), the MIME type (`text/csv`) or its kind (`image/*`) of a file. */

@@ -218,8 +218,8 @@ class AttachmentBatch {
     const { downloads } = workspace;
     // Slack tells nobody that a snippet was edited. With this access, `resolve` looks it up again.
     const isSnippet = shared.file.mode === 'snippet';
-    const known = isSnippet ? { ...shared.file, file_access: 'check_file_info' as const } : shared.file;
-    const { file, decision } = await downloads.resolve(known, {
+    const toResolve = isSnippet ? { ...shared.file, file_access: 'check_file_info' as const } : shared.file;
+    const { file, decision } = await downloads.resolve(toResolve, {
       signal: this.#signal,
       onWait: () => this.#showProgress(item, { state: 'processing', name: nameAndSize(item.shared).name }),
     });
@@ -234,9 +234,9 @@ class AttachmentBatch {
     if (email !== undefined)
       return bytesSource({ id, name: `${name}.txt`, mime: 'text/plain' }, Buffer.from(email.text));
     if (decision.do === 'refuse') return decision.reason;
-    const stored = storedName(name ?? '', `file-${file.id}`);
+    const uploadName = storedName(name ?? '', `file-${file.id}`);
     const open = async (offset: number, signal: AbortSignal) => downloads.read(file, { offset, signal });
-    const source = { id, name: stored, mime: decision.mime ?? '', open };
+    const source = { id, name: uploadName, mime: decision.mime ?? '', open };
     const { sizeBytes } = decision;
     return sizeBytes === undefined ? this.#unsizedSource(file, source) : { ...source, sizeBytes };
   }

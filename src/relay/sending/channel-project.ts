@@ -32,8 +32,8 @@ async function ensureChannelProject({ deps, workspace, lease }: ThreadWork, thre
   let details: Awaited<ReturnType<typeof projectDetails>> | undefined;
   for (;;) {
     throwIfInterrupted(lease);
-    const known = await store.projects.projectIdOf(key);
-    if (known !== undefined) return known;
+    const projectId = await store.projects.projectIdOf(key);
+    if (projectId !== undefined) return projectId;
     // Before the intent: reading the channel may wait for a rate limit.
     details ??= await projectDetails(workspace, thread);
     const intent = await store.projects.intend(key, turnId, CREATE_CALL_MS);
@@ -145,8 +145,8 @@ async function hasOtherName(
 ): Promise<boolean> {
   // A project is read by an update that changes nothing, which some services reject.
   const isRejected = (error: unknown) => error instanceof AgentRejectedError;
-  const read = await agent.readProject(project, { signal }).catch(valueIf(null, isRejected));
-  return read !== null && read.title !== '' && !givenByBot.includes(read.title);
+  const current = await agent.readProject(project, { signal }).catch(valueIf(null, isRejected));
+  return current !== null && current.title !== '' && !givenByBot.includes(current.title);
 }
 
 /** Gives a channel's project the channel's name and purpose, unless people turned that off or named the project. */

@@ -73,8 +73,8 @@ export async function settleSends(task: Delivery, resent: readonly Turn[] = []):
     return { found: undefined, listing };
   };
   const { resendMs } = deps.settings;
-  const found = doubted.length === 0 ? undefined : await searchUntilSettled(look, resendMs, lease);
-  if (found !== undefined) return recordDelivery(task, found);
+  const messageId = doubted.length === 0 ? undefined : await searchUntilSettled(look, resendMs, lease);
+  if (messageId !== undefined) return recordDelivery(task, messageId);
   // Without the lease the intent may belong to the process that has the turn now.
   throwIfInterrupted(lease);
   for (const turn of resent) await deps.store.turns.record(turn, { send_intended_at: null });

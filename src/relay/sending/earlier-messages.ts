@@ -60,13 +60,13 @@ export async function readEarlierMessages(
   const isLater = (read: ThreadMessage) => hadQuestions && compareTs(read.ts, thread.adopted_ts) > 0;
   const isWanted = (read: ThreadMessage) =>
     isBeginning && !isLater(read) ? isOfBeginning(read, askedAboutTs, botUserId) : isUnsent(read);
-  const read = await readNewest(work, message, { oldest, before: ts, isWanted }).catch((err: unknown) => {
+  const newest = await readNewest(work, message, { oldest, before: ts, isWanted }).catch((err: unknown) => {
     if (!isPermanentRefusal(err)) throw err;
     work.deps.log.warn({ channel: thread.channel, ts, err }, 'a question goes without what was said before');
   });
-  if (read === undefined) return { messages: [], missing: 'all', unsentTs: [], isBeginning };
-  const quotable = withRoot(work, message, read.messages.filter(isWanted).map(parseMessage), read.missing);
-  return { ...quotable, unsentTs, isBeginning };
+  if (newest === undefined) return { messages: [], missing: 'all', unsentTs: [], isBeginning };
+  const quoted = withRoot(work, message, newest.messages.filter(isWanted).map(parseMessage), newest.missing);
+  return { ...quoted, unsentTs, isBeginning };
 }
 
 /** Whether a message is part of how a thread began: the agent has not got it, and it is no post or bare mention of the bot. */

@@ -82,17 +82,17 @@ function isFilesOnly(content: MessageContent | null, botUserId: string): boolean
  * since. Throws a SlackError that is no fault of Slack's.
  */
 export async function takeKeptFiles({ deps: { store }, workspace, lease }: ThreadWork, turn: Turn) {
-  const kept = await store.keptFiles.take(turn);
-  const all = kept.flatMap(({ attached_file_ids }) => attached_file_ids ?? []);
-  const uploads = all.length === 0 ? undefined : await store.uploads.sent(turn.workspace, all);
+  const keptTurns = await store.keptFiles.take(turn);
+  const keptIds = keptTurns.flatMap(({ attached_file_ids }) => attached_file_ids ?? []);
+  const uploads = keptIds.length === 0 ? undefined : await store.uploads.sent(turn.workspace, keptIds);
   const ids: string[] = [];
   const undefinedIfFault = valueIf(undefined, isSlackFault);
-  for (const id of all) {
+  for (const id of keptIds) {
     const fileId = uploads?.get(id)?.slackFileId;
     const found = fileId && (await workspace.downloads.lookUp(fileId, lease.signal).catch(undefinedIfFault));
     if (found !== 'deleted' && found !== 'unseen') ids.push(id);
   }
-  const notes = kept.flatMap((one) => withLeftOut(one, ids, 'deleted'));
+  const notes = keptTurns.flatMap((one) => withLeftOut(one, ids, 'deleted'));
   const named = notes.map((note) => ({ ...note, name: note.name || UNNAMED_FILE })); // A name may have been erased.
-  return { ids, notes: named, writers: kept.map(({ asked_by }) => asked_by) };
+  return { ids, notes: named, writers: keptTurns.map(({ asked_by }) => asked_by) };
 }

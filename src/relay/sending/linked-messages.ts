@@ -125,8 +125,8 @@ async function readIfAllowed(
     return 'link_closed';
   const denial = await linkDenialFor(workspace, { ...message, person: message.user_id }, channel);
   if (denial !== undefined) return denial;
-  const read = await workspace.readBack.message({ channel, threadTs, ts, signal });
-  if (read !== undefined) return read.subtype === 'tombstone' ? 'link_gone' : read;
+  const linked = await workspace.readBack.message({ channel, threadTs, ts, signal });
+  if (linked !== undefined) return linked.subtype === 'tombstone' ? 'link_gone' : linked;
   // A reply is only found with its thread.
   return threadTs === undefined ? 'link_incomplete' : 'link_gone';
 }

@@ -209,8 +209,8 @@ function askedIn(
   const ownWords = parseFlags(plainText(own, names, botUserId, true), taskOptions).text;
   const words =
     about === undefined ? { said: flagged.text, titleWords: ownWords } : wordsOf(about, user_id, reading);
-  const whole = withLists(words.said, ...more.map((one) => readableText(one, names, botUserId)));
-  const text = content?.isCorrection === true ? withLeadIn(strings.correctionPrefix, whole) : whole;
+  const wholeText = withLists(words.said, ...more.map((one) => readableText(one, names, botUserId)));
+  const text = content?.isCorrection === true ? withLeadIn(strings.correctionPrefix, wholeText) : wholeText;
   const choices = content?.choices ?? flagged.choices;
   const title = choices.title ?? taskTitle(words.titleWords, fileNamesOf(own));
   return { text, title, choices, asksInOtherWords: about !== undefined };

@@ -71,14 +71,14 @@ export async function ensureThreadTask(
   const endIfForbidden = (cause: unknown): never => throwRefusal(cause, { projectId });
   const findAndAdopt = async () => {
     const find = () => findAdoptableTask(deps, thread, projectId).catch(endIfForbidden);
-    const found = await searchUntilSettled(find, Math.min(deps.settings.resendMs, MAX_SEARCH_MS), lease);
-    if (found === undefined) {
+    const taskId = await searchUntilSettled(find, Math.min(deps.settings.resendMs, MAX_SEARCH_MS), lease);
+    if (taskId === undefined) {
       const failure = 'starting a task failed with an unknown outcome; the service may have an unused task';
       log.warn({ code: 'orphaned_task' }, failure);
       return undefined;
     }
-    log.info({ task: found }, 'task adopted after a start with an unknown outcome');
-    return { taskId: await store.threads.bindTask(thread, found), isRecorded: true };
+    log.info({ task: taskId }, 'task adopted after a start with an unknown outcome');
+    return { taskId: await store.threads.bindTask(thread, taskId), isRecorded: true };
   };
   const start = async () => {
     const task = { projectId, ...options };

@@ -97,7 +97,7 @@ export async function messageOfTurn({ deps, workspace }: ThreadWork, turn: Turn)
 }
 
 /** How soon a message's own event follows its app_mention (ms), and how often it is looked for. */
-const OWN_EVENT_MS = { max: 1_500, poll: 100 };
+const OTHER_COPY_MS = { max: 1_500, poll: 100 };
 /** How long reading a message back may take (ms): an app that Slack lets read once a minute goes on without. */
 const READ_BACK_TIMEOUT_MS = 5_000;
 
@@ -114,8 +114,8 @@ export async function withRest(
   let ageMs = Math.max(0, Date.now() - message.received_at.getTime());
   // A message that was deleted or frozen meanwhile needs nothing more.
   const isLacking = () => latest.is_partial && latest.state === 'waiting';
-  for (; isLacking() && ageMs < OWN_EVENT_MS.max; ageMs += OWN_EVENT_MS.poll) {
-    await sleepWithLease(OWN_EVENT_MS.poll, work.lease);
+  for (; isLacking() && ageMs < OTHER_COPY_MS.max; ageMs += OTHER_COPY_MS.poll) {
+    await sleepWithLease(OTHER_COPY_MS.poll, work.lease);
     latest = (await messages.get(message)) ?? latest;
   }
   if (isLacking() && latest.content !== null) {

@@ -16,8 +16,7 @@ import { TurnEnded } from '../runtime/turn-exceptions.ts';
 
 /** How long a creation may take (ms): after conflicts, its last call, of two minutes, begins up to 90 s later. */
 const CREATE_CALL_MS = 220_000;
-/** How often a thread checks for a project that another thread creates (ms). */
-const CREATE_POLL_MS = 250;
+const CREATE_POLL_INTERVAL_MS = 250;
 
 /**
  * The channel's project, created if it has none. Of two threads that need it at once, one creates it and the
@@ -38,7 +37,7 @@ async function ensureChannelProject({ deps, workspace, lease }: ThreadWork, thre
     details ??= await projectDetails(workspace, thread);
     const intent = await store.projects.intend(key, turnId, CREATE_CALL_MS);
     if (intent === 'taken') {
-      await sleepWithLease(CREATE_POLL_MS, lease);
+      await sleepWithLease(CREATE_POLL_INTERVAL_MS, lease);
       continue;
     }
     const doubt = 'creating a project failed with an unknown outcome; the service may have an unused project';

@@ -12,7 +12,7 @@ export async function closeMessage({ store }: Pick<RelayDeps, 'store'>, turn: Tu
   if (now !== undefined) await store.messages.leaveUnsent(messageKeyOf(now), 'closed');
 }
 
-/** Closes a message with its parts, unless since it was read it was deleted (`withdrawn`), or a part has `changed`. */
+/** Closes a message with its parts, unless it was deleted (`withdrawn`) or a part has `changed` since it was read. */
 export async function closeIfUnchanged(
   { store }: Pick<RelayDeps, 'store'>,
   turn: Turn,
@@ -26,7 +26,8 @@ export async function closeIfUnchanged(
       if (part === head && (now === undefined || now.state === 'withdrawn')) return 'withdrawn';
       if (now?.state !== part.state || now.version !== part.version) return 'changed';
     }
-    await messages.join(head, others.map(({ ts }) => ts)); // Joined with the head, they are closed with it.
+    const otherTs = others.map(({ ts }) => ts);
+    await messages.join(head, otherTs); // Joined with the head, they are closed with it.
     await messages.leaveUnsent(head, 'closed');
     return 'closed';
   });

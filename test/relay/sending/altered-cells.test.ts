@@ -97,6 +97,8 @@ describe('a table with genes', () => {
     const table = rows('gene\tp', cells, '\t1');
     const commented = `# counted by a program; version 2, of May, 2026\n${table}`;
     expect(await remarkOn(commented, 'counts.txt')).toBe(found('“gene”'));
+    const withNote = table.replace('BRCA1\t1', 'BRCA1\t1\ta note in a cell of its own');
+    expect(await remarkOn(withNote, 'counts.txt')).toBe(found('“gene”'));
     const forExcel = rows(
       'p;gene',
       cells.map((cell) => `1;${cell}`),

@@ -66,6 +66,8 @@ const own = [
   'p.[Phe508del];[Gly542*] or p.[Gly542*];[Arg553*]',
   'c.(?_-1)_(*1_?)del, g.(3106_3110)_(3327_3341)dup and c.(?_-202)_(*1207_?)del',
   '{sample}_{unit}_R1.fq, {sample}__{n}_R1_{lane}.fq and reads/*_{1,2}.fastq.gz, raw/*_{R1,R2}.fq, a/*.{bam,bai} b/*.{vcf,bcf}',
+  'BP _____/_____ mmHg, ___/___, born __/__/____ or __-__-__, pain (___/10) and (__/10), __%, (____) of (____)',
+  '45%*, 52%** and 61%***; 37°*, 38°*; MT-*, mt-* and HLA-*; sc.pp.*, sc.tl.*, raw/*, bam/*; CD3+*, (*, p < 0.05), (*, q)',
   'Use <sample>_<condition>_<rep>.csv, <sample>_R1_<lane>.fq and [id]_R1_[lane]_x, [id]_[n]_y',
 ];
 const file = process.env.SCIENCE_STRINGS;
@@ -154,6 +156,7 @@ const pairs: [string, string][] = [
   ['_(in vitro)_. _Why?_ **bold *it* more**, **(x)** y', '(in vitro). Why? bold it more, (x) y'],
   ['* p < 0.05 was taken\n* **FDR** too', 'p < 0.05 was takenFDR too'],
   ['>= 5 reads, p > 0.05', '>= 5 reads, p > 0.05'],
+  ['> ```\n> # Get\n>install("a")\n>run()\n> ```\n\n>a\nACGT', '# Get\ninstall("a")\nrun()\n\n>a\nACGT'],
   [
     '0.45 (0.12)*, 0.61 (0.10)**, 0.8 (0.2)***; *kcat*/*K*m',
     '0.45 (0.12)*, 0.61 (0.10)**, 0.8 (0.2)***; kcat/Km',
@@ -163,6 +166,10 @@ const pairs: [string, string][] = [
     'H₂O, Ca²⁺, SO₄²⁻, 5 μm, 37°C, ¹⁸F-FDG, IC₅₀; ^GSE$ and $PATH_$USER',
   ],
   ['*_both_*, **_both_**, ***both***', 'both, both, both'],
+  [
+    '*et al.*, *(in vitro)*, sc.pp.*, sc.tl.*; *wrapped\nby an editor.*, **5%**, __A b__/__C__, __Note__: __--rm__, __.env__',
+    'et al., (in vitro), sc.pp.*, sc.tl.*; wrapped\nby an editor., 5%, A b/C, Note: --rm, .env',
+  ],
   [
     '*_important note_*, *_E. coli_ growth*, *_in vivo_* and *_in vitro_*',
     'important note, E. coli growth, in vivo and in vitro',
@@ -224,7 +231,7 @@ test.each(pairs)('%s is read as %s', (markdown, text) => {
 
 test('the marks that are added are never more than their costs', () => {
   const piece = fc.oneof(
-    fc.constantFrom(...own, ...pairs.flat()),
+    fc.constantFrom(...own, ...pairs.flat(), '_'.repeat(80), '*'.repeat(99)),
     fc.string({ unit: fc.constantFrom(...Array.from('*_~\\[]()>= .:a1p?$')) }),
   );
   const text = fc.array(piece).map((all) => all.join(' '));

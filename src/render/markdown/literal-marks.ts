@@ -12,8 +12,9 @@ const LOOK_AHEAD = 100;
 /** Longer runs of one mark are no emphasis; the parser would nest one for each two marks. */
 const LONG_RUN = 13;
 const WEB_SCHEME = '(?:[Hh][Tt][Tt][Pp][Ss]?|[Mm][Aa][Ii][Ll][Tt][Oo]):';
-/** A quotation has a space after its mark; the header of a sequence (FASTA) and "more than" have none. */
-const SEQUENCE_HEADER = '>(?=[\\p{L}\\p{N}=])(?<=^(?:[ \\t]*> )*[ \\t]{0,3}>)';
+/** A quotation has a space after its first mark; the header of a sequence (FASTA) and "more than" have none. */
+const SEQUENCE_HEADER =
+  '>(?=[\\p{L}\\p{N}=])(?<=^(?:[ \\t]*> )*[ \\t]{0,3}>)(?<!^[ \\t]{0,3}>(?: [^\\n]*)?\\n(?:[ \\t]{0,3}>[^\\n]*\\n){0,20}[ \\t]{0,3}>)';
 /** "More than" at the beginning of an item, where nobody quotes a number. */
 const MORE_THAN = '(?=>)(?<=^[ \\t]*(?:[-+*]|\\d{1,3}[.)]) {1,3})>(?= ?[=\\d])';
 /** The first line of what stars mean below a table; another reader takes it for a list. */
@@ -42,12 +43,15 @@ const PLACEHOLDER_END = '[}\\]]|<(?!br>|su[bp]>)[A-Za-z][\\w .-]{0,40}>';
 const LITERAL = `(?:${ITEM_SIGN}|(?=[*_~\\]<>\\\\])(?:${[
   // Between letters or digits, but not in *K*d; scripts that join a word to an emphasized one are others.
   `(?<=${WORD})(?<!(?=${ITALIC}).)\\*+(?![¹²³\\u2070-\\u209c])(?=${WORD})(?<!${ITALIC_END})`,
-  // Signs of significance, ends of molecules and unknown alleles: (*), '***', [*:1], w[*]. Products: (1-p)*(1-q).
-  '(?<=\\()\\*{1,4}(?=\\))|(?<=\\[)\\*{1,4}(?=[:\\]])|(?<=["‘“])\\*{1,4}(?=["’”])|(?<=\')\\*{1,4}(?=\')|(?<=%)\\*(?=%)',
-  '(?<=[)\\]])(?:(?<!(?<![\\w)\\]*])\\*{1,3}[^\\s*][^*\\n]{0,80})\\*(?![*]|[A-Za-z ]{1,40}\\*(?![\\w([]))(?=[(\\p{L}\\p{N}[?+\\\\-])|(?<!(?<![\\w)\\]*])\\*{1,3}[^\\s*][^*\\n]{0,400})\\*{1,3}(?=[,;:.)]))',
+  // Signs of significance, ends of molecules and unknown alleles: (*), (*, p), '***', [*:1], w[*]. Products: (1-p)*(1-q).
+  '(?<=[([])\\*{1,4}(?=[),;:\\]])|(?<=["‘“])\\*{1,4}(?=["’”])|(?<=\')\\*{1,4}(?=\')|(?<=%)\\*(?=%)',
+  '(?<=[)\\]])(?<!(?<![\\w)\\]*])\\*{1,3}[^\\s*][^*\\n]{0,80})\\*(?![*]|[A-Za-z ]{1,40}\\*(?![\\w([]))(?=[(\\p{L}\\p{N}[?+\\\\-])',
+  // The same behind a bracket or a unit, and "any" at the end of a name: 45%*, MT-*, data/*; not where they end italics.
+  '(?<=[)\\]%°+/-]|[.:](?!\\*\\*))(?<!(?<![\\w)\\]*])\\*{1,3}[^\\s*,;:.)/|](?:[^*\\n]|\\n(?![ \\t]{0,9}\\n)){0,400})\\*{1,3}(?=[,;:.)/|"\'”’，。；：、）])',
   // The only star of its word, between two stars that make it bold: **the π* state**.
   `(?<=(?<![\\w*])\\*\\*(?=[^\\s*])${BOLD}{0,90}${WORD})\\*(?=[\\s,;:.)(/-]${BOLD}{0,90}\\*\\*)`,
-  `\\*{${LONG_RUN},}|_{${LONG_RUN},}`,
+  // Longer runs of stars, and blanks to fill in: ____, __/__/____, (___/10).
+  `\\*{${LONG_RUN},}|_{4,}|(?<=^|[\\s(\\[$<=~]|_[/:.-])_{2,3}(?=[/:.-]_|/\\d|[%,;:.)\\]°](?!\\w))`,
   // The end of L*a*b* (colours), and of patterns: ^[ACGT]*$.
   '(?<=(?<!\\w)L\\*[a-z]\\*[a-z])\\*(?!\\*)|(?<=[\\w)\\].+])\\*(?=\\$(?![\\w\\\\{^]))',
   // A single tilde is "about" or "to".
@@ -128,8 +132,10 @@ export function literalCost(text: string, index: number): number {
     return next === ' ' && /[-+*.)] {1,3}$/.test(text.slice(Math.max(0, index - 5), index - 1)) ? 1 : 0;
   if (/[.)]/.test(mark)) return NUMBER_MARK.test(text.slice(Math.max(0, index - 11), index + 1)) ? 1 : 0;
   if (mark === '\\') return /[!-/:-@[-`{-~\w]/.test(next) ? 1 : 0;
-  if (!/[*_~]/.test(mark) || next === mark) return 0;
+  if (!/[*_~]/.test(mark)) return 0;
   const run = /(?:\*+|_+|~+)$/.exec(text.slice(Math.max(0, index - 2 * LONG_RUN), index))?.[0] ?? '';
+  // A longer run is counted mark by mark.
+  if (next === mark) return run.length === 2 * LONG_RUN ? 1 : 0;
   const around = text.charAt(index - run.length - 1) + next;
   const isBold = run === '**' && /^(?:\s\p{L}|[\p{L}\p{N}:.][\s,;:])$/u.test(around);
   return isBold || (mark === '~' && run.length > 1) ? 0 : run.length;

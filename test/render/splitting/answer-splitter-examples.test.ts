@@ -48,6 +48,11 @@ describe('an answer of', () => {
   });
 });
 
+test.each(['_', '*'])('lines of %s leave room for the backslashes before them', (mark) => {
+  const line = `${'some words '.repeat(20)}${mark.repeat(90)}\n`;
+  expect(partsOf(line.repeat(60).trimEnd()).length).toBeGreaterThan(2);
+});
+
 describe('a formula that is longer than a message', () => {
   test.each([
     ['$$', '$$'],

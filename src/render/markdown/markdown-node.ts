@@ -42,7 +42,7 @@ export const MAX_TABLE_ROWS = 100;
 /** Slack rejects a table with more cells in a row. */
 export const MAX_TABLE_COLUMNS = 20;
 /** Longest header (characters) that is repeated when a table continues in the next message. */
-const MAX_TABLE_HEAD_LENGTH = 1_500;
+export const MAX_TABLE_HEAD_LENGTH = 1_500;
 
 /** The opening fence of a code node; undefined for indented code. */
 export function openingFenceOf(text: string, code: MarkdownNode): string | undefined {
@@ -54,6 +54,21 @@ export function isFenceClosed(text: string, code: MarkdownNode, fence: string): 
   const last = lineStart(text, code.end);
   if (last <= code.start) return false;
   return new RegExp(`^[ \\t>]*${fence}${fence.charAt(0)}*\\s*$`).test(text.slice(last, code.end));
+}
+
+/** What begins or ends code, also in an item that it begins. A longer one, which each piece of the code would repeat, is text. */
+const FENCE = /^( {0,3}| ?[-+*] |\d[.)] )(`{3,99}(?=[^`]*$)|~{3,99}(?!~))(.*)/;
+
+/** The fence that is open after a line, and was before it if `open` is one; '' for none. */
+export function openFenceAfter(open: string, line: string): string {
+  const [, before = '', fence = '', info = ''] = FENCE.exec(line) ?? [];
+  if (open === '') return fence;
+  return fence.startsWith(open) && (before + info).trim() === '' ? '' : open;
+}
+
+/** A line without the marks of the quotations and items that it stands in or begins. */
+export function withoutContainers(line: string): string {
+  return line.replace(/^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*/, '');
 }
 
 /** Whether a text may hold a table: parsing costs a hundred times more. */

@@ -8,7 +8,7 @@ import { bareAddresses, ESCAPE, withDoiMarks } from './bare-address.ts';
 import { JOINTS } from './cjk-emphasis.ts';
 import { baseName, figureOf } from './figures.ts';
 import { BLOCK_MARKS } from './literal-marks.ts';
-import { hasDelimiterRow } from './markdown-node.ts';
+import { hasDelimiterRow, MAX_TABLE_HEAD_LENGTH, openFenceAfter } from './markdown-node.ts';
 import { spanType } from './math.ts';
 import { limitNesting, markdownSyntax } from './parse-markdown.ts';
 import { withoutSignedLinks } from './signed-links-in-text.ts';
@@ -101,15 +101,11 @@ const PIECE_CHARACTERS = 4_000;
 const MAX_PIECE_CHARACTERS = 8_000;
 /** The parser takes quadratic time for short lines. */
 const MAX_PIECE_LINES = 400;
-/** A longer header of a table is not repeated. */
-const MAX_HEAD_LENGTH = 1_500;
 /** Most cells of the tables of a piece: a crafted one has thousands of columns, and rows without cells, which HTML gets. */
 const MAX_CELLS = 16_000;
 const DELIMITER_ROW = /^[ \t>]*[|:-][ \t|:-]*$/gm;
-/** What begins and ends code. A longer one, which each piece of the code would repeat, is text. */
-const FENCE = /^ {0,3}(`{3,99}(?!`)|~{3,99}(?!~))/;
-/** A line with its end, or a part of a very long one. */
-const LINE = /[^\n]{0,8000}\n|[^\n]{1,8000}/g;
+/** A line with its end, or a part of a very long one, up to a space if it has any. */
+const LINE = /[^\n]{0,8000}\n|[^\n]{1,8000}(?<=\s)|[^\n]{1,8000}/g;
 
 /**
  * A Markdown text as safe HTML, in pieces that each take one slice to make: without raw HTML, pictures and signed links.
@@ -185,9 +181,7 @@ function* pieces(text: string): Generator<string> {
     piece += (line.includes('|') ? opener : '') + line;
     opener = '';
     lines += 1;
-    const mark = FENCE.exec(line)?.[1] ?? '';
-    if (fence === '') fence = mark;
-    else if (mark.startsWith(fence)) fence = '';
+    fence = openFenceAfter(fence, line);
     if (!line.includes('|')) head = '';
     else if (head === '' && hasDelimiterRow(line)) head = before + line;
     before = line;
@@ -195,7 +189,7 @@ function* pieces(text: string): Generator<string> {
     lines = 0;
     yield fence === '' ? piece : `${piece}\n${fence}`;
     piece = fence === '' ? '' : `${fence}\n`;
-    opener = fence === '' && head.length <= MAX_HEAD_LENGTH ? head : '';
+    opener = fence === '' && head.length <= MAX_TABLE_HEAD_LENGTH ? head : '';
   }
   if (piece.trim() !== '') yield piece;
 }

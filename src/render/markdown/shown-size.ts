@@ -1,5 +1,5 @@
 import { shorten } from '../text-format.ts';
-import { lineStart } from './markdown-node.ts';
+import { lineStart, openFenceAfter, withoutContainers } from './markdown-node.ts';
 
 /**
  * Slack refuses a message (`msg_blocks_too_long`) by what it shows: characters, with `<`, `>` and `&` as entities, and so
@@ -9,10 +9,8 @@ import { lineStart } from './markdown-node.ts';
 export const MAX_SHOWN_SIZE = 12_900;
 const HEADING_SIZE = 140;
 
-const CONTAINERS = '^[ \\t>]*(?:(?:[-+*]|\\d{1,9}[.)])[ \\t]+)*';
-const HEADING = new RegExp(`${CONTAINERS}#{1,6}(?:[ \\t]|$)`);
+const HEADING = /^#{1,6}(?:[ \t]|$)/;
 const UNDERLINE = /^[ \t>]*(?:=+|-+)[ \t]*$/;
-const FENCE = new RegExp(`${CONTAINERS}(\`{3,}(?=[^\`]*$)|~{3,})(.*)`);
 
 /** What a character takes beside itself: `&lt;`, `&gt;` and `&amp;` stand for one each. */
 function entityAddition(character: string): number {
@@ -35,13 +33,11 @@ export class ShownAddition {
   }
 
   #endLine(line: string): void {
-    const [, fence = '', info = ''] = FENCE.exec(line) ?? [];
-    if (this.#fence !== '') {
-      if (fence.startsWith(this.#fence) && info.trim() === '') this.#fence = '';
-      return;
-    }
-    this.#fence = fence;
-    const isHeading = HEADING.test(line) || (this.#isText && UNDERLINE.test(line));
+    const content = withoutContainers(line);
+    const isCode = this.#fence !== '';
+    this.#fence = openFenceAfter(this.#fence, content);
+    if (isCode) return;
+    const isHeading = HEADING.test(content) || (this.#isText && UNDERLINE.test(line));
     if (isHeading) this.total += HEADING_SIZE;
     this.#isText = !isHeading && /[^\s>]/.test(line);
   }

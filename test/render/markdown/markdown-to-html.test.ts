@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { markdownToHtml } from '../../../src/render/markdown/markdown-to-html.ts';
 
 const html = (text: string) => [...markdownToHtml(text)].join('');
+/** On one line, at the beginning of an item, and with what would begin further code. */
+const CODE = ['```pip install x```', '1. ```sh\n   ls\n   ```', '- ~~~\n  a\n  ~~~', '```md\n```py\nx\n```'];
 
 describe('Markdown as HTML', () => {
   test('runs nothing and loads nothing', () => {
@@ -72,12 +74,26 @@ describe('Markdown as HTML', () => {
     expect(page).toContain('<strong>After</strong>');
   });
 
+  test.each(CODE)('is no code behind %j', (code) => {
+    const words = Array.from({ length: 900 }, (_, at) => `Word ${at} of many.\n\n`).join('');
+    const page = html(`${code}\n\n${words}`);
+    expect(page.match(/Word \d+ of/g)).toHaveLength(900);
+    expect(page.replace(/<pre>.*?<\/pre>/gs, '').match(/Word \d+ of/g)).toHaveLength(900);
+  });
+
   test('keeps the line ends of code and formulas that follow the text of an item', () => {
     const page = html(
       '1. Run\n   ```sh\n   wc -l a.vcf\n\n   ls\n   ```\n2. Fit\n   $$\n   \\frac{a}{b}\n   = c\n   $$',
     );
     expect(page).toContain('>wc -l a.vcf\n\nls\n</code>');
     expect(page).toContain('>$$\n\\frac{a}{b}\n= c\n$$\n</code>');
+  });
+
+  test('keeps the words of a line that is longer than a piece', () => {
+    const words = html('alignment '.repeat(3_000))
+      .replace(/<[^>]*>/g, ' ')
+      .match(/\S+/g);
+    expect(new Set(words)).toEqual(new Set(['alignment']));
   });
 
   test('keeps rows in tables and items in their lists where they are longer than a piece', () => {

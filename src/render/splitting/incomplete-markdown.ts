@@ -25,7 +25,8 @@ export interface IncompleteEnd {
 
 /** How far back (characters) an open mark still counts as one that will be closed. */
 const MAX_MARK_DISTANCE = 600;
-const MAX_LINK_DISTANCE = 4_000;
+/** The same of a link, and of code in a line, such as a tool's result. */
+const MAX_SPAN_DISTANCE = 4_000;
 /** Most half-written marks in a row that are held back. */
 const MAX_HALF_WRITTEN = 40;
 
@@ -188,7 +189,7 @@ function inlineEnd(text: string, leaf: MarkdownNode, end: number): IncompleteEnd
 
 function openCode(masked: string): { at: number; run: string; shownTo: number } | undefined {
   const match = /`+/.exec(masked);
-  if (!match || masked.length - match.index > MAX_MARK_DISTANCE) return undefined;
+  if (!match || masked.length - match.index > MAX_SPAN_DISTANCE) return undefined;
   const content = match.index + match[0].length;
   const shownTo = masked.replace(/[`\s]+$/, '').length;
   return { at: match.index, run: match[0], shownTo: shownTo > content ? shownTo : match.index };
@@ -231,7 +232,7 @@ const HALF_WRITTEN = [
 function inlineShownTo(masked: string): number {
   let shownTo = masked.length;
   for (let halves = 0; halves < MAX_HALF_WRITTEN; halves += 1) {
-    const from = Math.max(0, shownTo - MAX_LINK_DISTANCE);
+    const from = Math.max(0, shownTo - MAX_SPAN_DISTANCE);
     const window = masked.slice(from, shownTo).trimEnd();
     // An address before a space is whole.
     const isWhole = halves > 0 && from + window.length < shownTo;

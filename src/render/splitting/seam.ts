@@ -84,12 +84,9 @@ function textSeam(text: string, chain: readonly MarkdownNode[], at: number, atLi
 
 const INLINE_TYPES = /^(?:emphasis|strong|delete|inlineCode)$/;
 
-function inlineMarkerOf(text: string, node: MarkdownNode): string {
-  return (
-    /^(?:`+|\*\*?|__?|~~?)/.exec(
-      text.slice(node.start, Math.min(node.end, node.start + (node.type === 'emphasis' ? 1 : 50))),
-    )?.[0] ?? ''
-  );
+function inlineMarkerOf(text: string, { type, start, end }: MarkdownNode): string {
+  const source = text.slice(start, type === 'emphasis' ? start + 1 : end);
+  return /^(?:`+|\*\*?|__?|~~?)/.exec(source)?.[0] ?? '';
 }
 
 /** The lines that reopen the list items around a cut, up to where the last item's content starts. */

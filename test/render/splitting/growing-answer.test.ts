@@ -22,6 +22,10 @@ describe('a growing text', () => {
     ['call `print(', 'call `print(`'],
     ['call `', 'call'],
     ['see [the pa', 'see'],
+    [
+      `got \`{\n  "a": "*_x_*"${',\n  "b": 1'.repeat(90)}`,
+      `got \`{\n  "a": "*_x_*"${',\n  "b": 1'.repeat(90)}\``,
+    ],
     ['see [the paper](https://exa', 'see'],
     ['see [the paper](https://example.org)', 'see [the paper](https://example.org)'],
     ['see ![plot](https://exa', 'see'],

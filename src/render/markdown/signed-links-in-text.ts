@@ -18,7 +18,8 @@ export function withoutSignedLinks(text: string): string {
   const rest = text.replace(ADDRESS, (link: string, target: string | undefined, url: string) => {
     if (!isSignedLink(url)) return link;
     const host = URL.parse(url)?.host ?? '';
-    return `${target === undefined ? '(' : '] ('}signed link${host && ` to ${host}`}, left out`;
+    const note = `(signed link${host && ` to ${host}`}, left out`;
+    return target === undefined ? `${note})` : `] ${note}`;
   });
   return rest.replace(SECRET, 'left-out');
 }

@@ -29,6 +29,13 @@ describe('signed links', () => {
     expect(html(text)).not.toContain('secret');
   });
 
+  test('leave a note in brackets, also where they are the target of a link', () => {
+    const url = 'https://s3.example.org/a?sig=secret';
+    expect(withoutSignedLinks(`See ${url} and [data](${url}).`)).toBe(
+      'See (signed link to s3.example.org, left out) and [data] (signed link to s3.example.org, left out).',
+    );
+  });
+
   test('are not confused with others', () => {
     const text =
       'See https://doi.org/10.1000/182, and <https://example.org/?signature_of=x> again https://doi.org/10.1000/182.';

@@ -1,3 +1,5 @@
+import { decodeString } from 'micromark-util-decode-string';
+
 const SEGMENTER = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /**
@@ -66,12 +68,9 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** Characters by their names in HTML. */
-export const ENTITY: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
-
 /** A text without the references that `escapeHtml` makes. */
 export function unescapeHtml(html: string): string {
-  return html.replace(/&(amp|lt|gt|quot);/g, (_, name: string) => ENTITY[name] ?? '');
+  return html.replace(/&(?:amp|lt|gt|quot);/g, (one) => decodeString(one));
 }
 
 /** A duration in ms for people: "under a second", "45 s", "6 min", "1 h 5 min". */

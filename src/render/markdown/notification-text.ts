@@ -1,4 +1,4 @@
-import { unescapeHtml } from '../text-format.ts';
+import { decodeString } from 'micromark-util-decode-string';
 import { cellsOf, hasDelimiterRow } from './markdown-node.ts';
 import { truncateBytes } from './pings.ts';
 
@@ -16,7 +16,7 @@ export function fallbackText(markdown: string): string {
     .replace(/^[ \t]*(`{3,}|~{3,})[\s\S]*?(?:^[ \t]*\1|$(?![\s\S]))|`[^`\n]+`/gm, (code) =>
       code.replaceAll('&', '&amp;'),
     )
-    .replace(/^[ \t]*(?:`{3,}|~{3,})[^\n]*\n?/gm, '')
+    .replace(/^[ \t]*(?:`{3,}[^`\n]*|~{3,}[^\n]*)(?:\n|$)/gm, '')
     .replace(/^(\s*)#{1,6} +/gm, '$1')
     .replace(
       /(?:!\[([^[\]]*)\]\(|\[([^[\]]*)\]\((?=<?(?:https?|mailto):))(?:[^\s()]|\([^\s()]*\)){0,1000}?(?: +"[^"]*")?\)/g,
@@ -24,7 +24,7 @@ export function fallbackText(markdown: string): string {
     )
     // Only pairs: not 2**10, p < 0.01**, **kwargs and __init__.
     .replace(
-      /(?<![\w*])(\*{2,3}|__(?![a-z\d_]*__(?!\w))|~~)(?![\s*),;\]]|\/\*|["'’”](?<=["'“‘]\1["'’”]))((?:(?!\1)[^\n])*[^\s*])\1(?:(?<=:\1)(?!\d)|(?!(?!s\b)\w))/g,
+      /(?<![\w*])(\*{2,3}|__(?!_|[a-z\d_]*__(?!\w))|~~)(?![\s*),;\]]|\/\*|["'’”](?<=["'“‘]\1["'’”]))((?:(?!\1)[^\n])*[^\s*])\1(?:(?<=:\1)(?!\d)|(?!(?!s\b)\w))/g,
       '$2',
     )
     // Words in italics: a species, a gene, a symbol.
@@ -32,7 +32,10 @@ export function fallbackText(markdown: string): string {
     .replace(/`|(?<!(?<!\w)[A-Za-z]:\\\S{0,200})\\([*_~<>])/g, '$1')
     .replace(/^[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$\n?/gm, '');
   const text = withReadableRows(readable).trim();
-  return truncateBytes(text === '' ? '…' : unescapeHtml(text), MAX_TEXT_BYTES);
+  return truncateBytes(
+    text === '' ? '…' : text.replace(/&#?\w+;/g, (one) => decodeString(one)),
+    MAX_TEXT_BYTES,
+  );
 }
 
 function withReadableRows(text: string): string {

@@ -1,9 +1,9 @@
+import { decodeString } from 'micromark-util-decode-string';
 import type { ContentBlock } from '../../agent/content-blocks.ts';
 import { csvFile, csvLine } from '../csv-line.ts';
-import { cellsOf, hasDelimiterRow, MAX_TABLE_COLUMNS, MAX_TABLE_ROWS } from '../markdown/markdown-node.ts';
+import { cellsOf, hasDelimiterRow, MAX_TABLE_COLUMNS, openFenceAfter } from '../markdown/markdown-node.ts';
 import { unicodeFormula } from '../markdown/unicode-math.ts';
 import { firstOfTable } from '../strings/index.ts';
-import { unescapeHtml } from '../text-format.ts';
 import { answerText } from './answer-text.ts';
 import { machineReadable } from './cell-numbers.ts';
 import { cellText, linkText } from './tables.ts';
@@ -45,7 +45,7 @@ export function withShortTables(blocks: readonly ContentBlock[], isFinal: boolea
 function shorten(text: string, isFinal: boolean): ShortenedAnswer {
   const answer = { text: '', breaks: [] as number[], tables: [] as string[] };
   const lines = text.split('\n');
-  const most = isFinal ? MAX_ROWS : MAX_TABLE_ROWS - 1;
+  const most = isFinal ? MAX_ROWS : MAX_ROWS - 1;
   if (!hasDelimiterRow(text)) return { ...answer, text };
   let from = 0;
   const lastLine = lines.findLastIndex((line) => line !== '');
@@ -86,9 +86,7 @@ function* tablesOf(lines: readonly string[]): Generator<{ start: number; end: nu
   let fence = '';
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? '';
-    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? '';
-    if (fence === '') fence = mark;
-    else if (mark.startsWith(fence)) fence = '';
+    fence = openFenceAfter(fence, line);
     if (fence !== '' || !isRow(line) || !isDelimiterRow(lines[at + 1] ?? '', line)) continue;
     let end = at + 2;
     while (end < lines.length && isRow(lines[end] ?? '')) end += 1;
@@ -120,13 +118,12 @@ const LINK = /\[([^[\]]{0,500})\]\(<?(https?:[^\s()<>]{1,2000})>?\)/g;
 
 /** A cell without marks that are never data. */
 function withoutUsualMarks(cell: string): string {
-  const plain = cell
+  return cell
     .replace(LINK, (_, text: string, url: string) => linkText({ text, url }))
     .replace(USUAL_MARKS, '$1$2$3')
     .replace(
       /(?<![\p{L}\p{N}$])\$(?!\s)[^$]{1,500}(?<!\s)\$(?![\p{L}\p{N}$])/gu,
       (span) => unicodeFormula(span) ?? span,
     )
-    .replace(/\\([|*_~])/g, '$1');
-  return unescapeHtml(plain);
+    .replace(/\\[|*_~]|&#?\w+;/g, (mark) => decodeString(mark));
 }

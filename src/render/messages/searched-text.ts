@@ -1,5 +1,6 @@
+import { decodeString } from 'micromark-util-decode-string';
 import { parseDelimitedTable } from '../delimited-tables.ts';
-import { ENTITY } from '../text-format.ts';
+import { openFenceAfter, withoutContainers } from '../markdown/markdown-node.ts';
 import { ID_KINDS } from './id-patterns.ts';
 
 /** A text of less than `most` characters; of another the beginning, without its last word: half of an id is another id. */
@@ -17,11 +18,10 @@ export function answerToSearch(text: string): string {
   let fence = '';
   let isListing = false;
   const lines = text.split('\n').map((line) => {
-    const [, mark = '', info = ''] = /^[\s>]{0,20}(?:[-*+] +)?(`{3,}|~{3,})([^`]*)$/.exec(line) ?? [];
-    const isInside = fence !== '';
-    if (!isInside) [fence, isListing] = [mark, /^\s*(?:bib|ris(?!c)|nbib|endnote)/i.test(info)];
-    else if (mark.startsWith(fence) && info.trim() === '') fence = '';
-    return (isInside && !isListing) || mark !== '' ? '' : line;
+    const before = fence;
+    fence = openFenceAfter(before, withoutContainers(line));
+    if (before === '') isListing = /[`~]\s*(?:bib|ris(?!c)|nbib|endnote)/i.test(line);
+    return (before !== '' && !isListing) || fence !== before ? '' : line;
   });
   const withWords = withColumnWords(lines).join('\n');
   return readableCharacters(
@@ -79,17 +79,11 @@ function cellsWithWords(lines: readonly string[]): string[] {
 export function readableCharacters(text: string): string {
   return text
     .replace(/\\+\//g, '/')
-    .replace(/\\+u(00(?:[2-7][\da-f]|a[0d]))/gi, (_, code: string) => character(`#x${code}`))
+    .replace(/\\+u(00(?:[2-7][\da-f]|a[0d]))/gi, (_, code: string) => decodeString(`&#x${code};`))
     .replace(/&(?:amp;)*(#\d{1,6}|#x[\da-f]{1,5}|amp|lt|gt|quot|apos|nbsp);/gi, (_, name: string) =>
-      character(name),
+      decodeString(`&${name.toLowerCase()};`),
     )
     .replace(/[\u00ad\u200b-\u200f\u2060\ufeff]/g, '')
     .replace(/[\u00a0\u2000-\u200a\u202f\u3000]/g, ' ')
     .replace(/[\u2010\u2011]/g, '-');
-}
-
-function character(name: string): string {
-  const [, hex = '', digits] = /^#(x?)([\da-f]+)$/i.exec(name) ?? [];
-  if (digits === undefined) return ENTITY[name.toLowerCase()] ?? '';
-  return String.fromCodePoint(Number.parseInt(digits, hex === '' ? 10 : 16));
 }

@@ -1,4 +1,5 @@
 import type * as types from '@slack/types';
+import { decodeString } from 'micromark-util-decode-string';
 import { markdownBlocks, type SlackBlock } from '../blocks/slack-blocks.ts';
 import { figureWords } from '../markdown/figures.ts';
 import { literalMarks } from '../markdown/literal-marks.ts';
@@ -17,7 +18,6 @@ import { labelNote } from '../markdown/unsafe-links.ts';
 import type { AnswerPart } from '../splitting/answer-splitter.ts';
 import { openerOf } from '../splitting/segments.ts';
 import { firstOfTable, tableCaption } from '../strings/index.ts';
-import { unescapeHtml } from '../text-format.ts';
 import { numberInCell } from './cell-numbers.ts';
 
 /** A table of at most so many rows is read at a glance. */
@@ -30,8 +30,6 @@ const NUMBER = /^[+\-−]?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+)?(?:\.\d+)?(?<=\
 /** A number with a power of ten, or such a power alone, as people write them: 1.2 × 10⁻⁸, 3×10^5. */
 const POWER = /^[\d.,\s×x·⋅*+−–-]*10[\^⁺⁻⁰¹²³⁴-⁹][\d⁺⁻⁰¹²³⁴-⁹+−–-]*$/;
 const LINK = /^\[[\s\S]*\]\(\s*<?(https?:[^\s<>]+?)>?(?:\s+["'(][\s\S]*)?\s*\)$/;
-/** What is no part of the address in a destination or a bare address. */
-const LINK_ESCAPE = /\\(?=[!-/:-@[-`{-~])/g;
 const STYLES: Readonly<Record<string, types.RichTextStyleable['style']>> = {
   strong: { bold: true },
   emphasis: { italic: true },
@@ -201,7 +199,7 @@ function elementsOf(
     }
     const url = (LINK.exec(source) ?? /^<?(https?:[^\s<>]+)>?$/.exec(source))?.[1];
     if (node.type !== 'link' || url === undefined) throw new OnlyMarkdown();
-    const target = unescapeHtml(url.replace(source.startsWith('<') ? /\\(?=\|)/g : LINK_ESCAPE, ''));
+    const target = decodeString(url);
     const label = plainTextOf(text, node);
     const note = labelNote(label, target);
     const shown = label.endsWith(note) ? label : label + note;
@@ -222,13 +220,12 @@ function plainTextOf(text: string, { children }: MarkdownNode, ofLink?: typeof l
     .join('');
 }
 
-/** The text of a node as people see it. Most character references need Markdown's reader. */
+/** The text of a node as people see it. */
 function unescaped(text: string, { start, end }: MarkdownNode): string {
   const source = text.slice(start, end);
-  if (/&(?!(?:amp|lt|gt|quot);)#?\w+;/.test(source)) throw new OnlyMarkdown();
   const data = source.includes('\\') ? literalMarks(text, start, end) : [];
-  const plain = source.replace(/\\([!-/:-@[-`{-~])|:\u2060(?=\w+:)/g, (all, mark = ':', at: number) =>
-    data.includes(start + at) ? all : mark,
-  );
-  return unescapeHtml(plain);
+  return source.replace(/\\[!-/:-@[-`{-~]|&#?\w+;|:\u2060(?=\w+:)/g, (all, at: number) => {
+    if (all.startsWith(':')) return ':';
+    return data.includes(start + at) ? all : decodeString(all);
+  });
 }

@@ -17,10 +17,13 @@ describe('the text for notifications', () => {
     ['a\n- - -\nb\n***\n-- c', 'a\nb\n-- c'],
     ['| a | b |\n|-|-|\n| - | - |\n| 1 | |\nc', 'a; b\n-; -\n1; \nc'],
     ['a < b & c', 'a &lt; b &amp; c'],
+    ['10 &micro;L, `&micro;`', '10 µL, &amp;micro;'],
     ['p &lt; 0.05, R&amp;D, &amp;lt;', 'p &lt; 0.05, R&amp;D, &amp;lt;'],
     ['R&amp;D: `&amp;`, `a && b`', 'R&amp;D: &amp;amp;, a &amp;&amp; b'],
     ['```html\n&lt;\n```\n&lt;', '&amp;lt;\n&lt;'],
     ['```\n```', '…'],
+    ['```pip install x``` first\n~~~ `a`\nb', 'pip install x first\nb'],
+    ['BP: _____/_____ mmHg', 'BP: _____/_____ mmHg'],
     ['**C[C@@H](N)C(=O)O** and 2**10, ACGT____ACGT', 'C[C@@H](N)C(=O)O and 2**10, ACGT____ACGT'],
     [
       'p<0.01**, q<0.001***, **kwargs; **/*.py, __init__',

@@ -119,6 +119,9 @@ describe('a source', () => {
     const fenced = (info: string) => `As follows:\n\n\`\`\`${info}\n  doi = {10.1000/abcdef12},\n\`\`\``;
     expect(idsIn(fenced('bibtex'))).toEqual(['doi:10.1000/abcdef12']);
     expect(idsIn(fenced('python'))).toEqual([]);
+    expect(idsIn('10. ```sh\n    ls\n    ```\n\nSee doi:10.1000/abcdef12.')).toEqual([
+      'doi:10.1000/abcdef12',
+    ]);
   });
 
   test.each([

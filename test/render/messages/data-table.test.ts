@@ -218,7 +218,10 @@ describe('a long table of a finished answer', () => {
     expect(firstCell('')).toEqual({ type: 'raw_text', text: ' ' });
     expect(firstCell('a &lt; b &amp; c')).toEqual({ type: 'raw_text', text: 'a < b & c' });
     expect(firstCell('chr1:100:A:T')).toEqual({ type: 'raw_text', text: 'chr1:100:A:T' });
-    expect(firstCell('&alpha;')).toBeUndefined();
+    expect(firstCell('200 &micro;L, 95&#176;C &x; \\&lt;')).toEqual({
+      type: 'raw_text',
+      text: '200 µL, 95°C &x; &lt;',
+    });
     expect(elements('<https://c.example/1>')).toEqual([
       { type: 'link', url: 'https://c.example/1', text: 'https://c.example/1' },
     ]);

@@ -20,6 +20,13 @@ describe('a table of more than 100 rows', () => {
     expect(csv).toMatch(/^"gene","p"\r\n"G0","0.0"\r\n/);
   });
 
+  test.each(['```pip install x```', '1. ```sh\n   ls\n   ```', '```md\n```py\nx\n```'])(
+    'has its file behind the code %j',
+    (code) => {
+      expect(withShortTables(text(`${code}\n\n${rows(240)}`), final).tables).toHaveLength(1);
+    },
+  );
+
   test('has a byte order mark in its file where spreadsheets need one to read its signs', () => {
     const [csv = ''] = withShortTables(text(rows(101, (n) => `${n} µM`)), final).tables;
     expect(csv).toMatch(/^\ufeff"gene","p"\r\n"0 µM","0\.0"\r\n/);
@@ -44,6 +51,7 @@ describe('a table of more than 100 rows', () => {
       ['[plot](https://a.example/p?X-Amz-Signature=1)', 'plot'],
       ['**[PubMed](https://a.example/31978945)**', 'PubMed (https://a.example/31978945)'],
       ['AT&amp;T &lt; 3', 'AT&T < 3'],
+      ['&nbsp;95&#176;C', '\u00a095°C'],
       ['C[C@@H](N)C(=O)O', 'C[C@@H](N)C(=O)O'],
       ['HLA-B*57:01 and HLA-B*15:02', 'HLA-B*57:01 and HLA-B*15:02'],
       ['$2.5 \\times 10^{-8}$', '2.5e-8'],

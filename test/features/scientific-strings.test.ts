@@ -67,7 +67,7 @@ const own = [
   'c.(?_-1)_(*1_?)del, g.(3106_3110)_(3327_3341)dup and c.(?_-202)_(*1207_?)del',
   '{sample}_{unit}_R1.fq, {sample}__{n}_R1_{lane}.fq and reads/*_{1,2}.fastq.gz, raw/*_{R1,R2}.fq, a/*.{bam,bai} b/*.{vcf,bcf}',
   'BP _____/_____ mmHg, ___/___, born __/__/____ or __-__-__, pain (___/10) and (__/10), __%, (____) of (____)',
-  '45%*, 52%** and 61%***; 37°*, 38°*; MT-*, mt-* and HLA-*; sc.pp.*, sc.tl.*, raw/*, bam/*; CD3+*, (*, p < 0.05), (*, q)',
+  '45%*, 52%** and 61%***; 37°*, 38°*; MT-*, mt-* and HLA-*; sc.pp.*, sc.tl.*, raw/*, bam/*; “RPS-*” or “RPL-*”; CD3+*, (*, p < 0.05), (*, q)',
   'Use <sample>_<condition>_<rep>.csv, <sample>_R1_<lane>.fq and [id]_R1_[lane]_x, [id]_[n]_y',
 ];
 const file = process.env.SCIENCE_STRINGS;

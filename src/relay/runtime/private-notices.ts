@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { plainMessage } from '../../render/blocks/slack-blocks.ts';
+import { ChannelGoneError } from '../../slack/errors.ts';
 import type { SlackMessage } from '../../slack/slack-message.ts';
 import type { ChannelActor, WorkspaceActor } from './control-request.ts';
 import type { RelayDeps } from './deps.ts';
@@ -25,28 +26,38 @@ export async function sendEphemeral(
   await deps.workspace(workspace)?.posting.postEphemeral({ channel, user, threadTs, message, signal });
 }
 
-/** Like `sendEphemeral`, for a message that may be lost: it returns at once and never throws. */
+/**
+ * Like `sendEphemeral`, for a message that may be lost: it returns at once and never throws. Where the bot or the person is not
+ * in the channel, they read its text in a direct message.
+ */
 export function trySendEphemeral(
   deps: Pick<RelayDeps, 'workspace' | 'log'>,
   target: EphemeralTarget,
   content: string | SlackMessage,
 ): void {
-  inBackground(sendEphemeral(deps, target, content), deps.log, 'could not post an ephemeral message');
+  const sent = sendEphemeral(deps, target, content).catch((error: unknown) => {
+    if (!(error instanceof ChannelGoneError)) throw error;
+    // Its buttons belong to the channel.
+    const text = typeof content === 'string' ? content : { text: content.text };
+    return sendDirectMessage(deps, target, text, target.signal);
+  });
+  inBackground(sent, deps.log, 'could not tell a person something that only they see');
 }
 
 /**
- * Sends a person a sentence in a direct message, as text; nothing if the app is no longer installed, or once `signal` is
+ * Sends a person a direct message, a sentence as text; nothing if the app is no longer installed, or once `signal` is
  * aborted. Throws a SlackError.
  */
 export async function sendDirectMessage(
   deps: Pick<RelayDeps, 'workspace'>,
   { workspace, person }: WorkspaceActor,
-  text: string,
+  content: string | SlackMessage,
   signal?: AbortSignal,
 ): Promise<void> {
   const posting = deps.workspace(workspace)?.posting;
   if (posting === undefined) return;
   const channel = await posting.openDm(person);
   if (signal?.aborted === true) return;
-  await posting.post({ channel, message: plainMessage(text), key: randomUUID(), kind: 'notice', signal });
+  const message = typeof content === 'string' ? plainMessage(content) : content;
+  await posting.post({ channel, message, key: randomUUID(), kind: 'notice', signal });
 }

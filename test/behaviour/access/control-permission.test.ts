@@ -125,6 +125,27 @@ describe.concurrent('a control', () => {
     expect(starters.shown(channel, hers)).toContain('Stopped by grace.');
   });
 
+  test('tells directly whoever it refuses outside the channel, or once the bot has left it', async () => {
+    const outsider = scene.slack.createPerson({ name: 'out' });
+    const channel = scene.slack.createChannel({ name: 'left', members: [scene.ada, scene.grace] });
+    const { settings } = scene.sandbox.bot.store;
+    await settings.set(scene.slack.team.id, channel.id, scene.ada.id, { task_control: 'starter' });
+    const root = scene.ask(channel, '/slow 9000 left alone');
+    const reply = await growing(scene, channel, root);
+    const press = { channel, ts: reply.ts, actionId: 'stop' };
+    const isToldDirectly = (person: Person) => () =>
+      scene.slack
+        .messages(scene.slack.openDm(person))
+        .some(({ text }) => text === strings.controlRefused.starter);
+    await scene.slack.click({ ...press, person: outsider });
+    await scene.until('the one outside is told', isToldDirectly(outsider));
+    scene.slack.kick(channel);
+    await scene.slack.click({ ...press, person: scene.grace });
+    await scene.until('the one inside is told', isToldDirectly(scene.grace));
+    expect([outsider, scene.grace].flatMap((person) => told(scene, person, channel))).toEqual([]);
+    await scene.slack.click({ ...press, person: scene.ada });
+  });
+
   test('does nothing and reveals nothing when its button is in another channel than its turn', async () => {
     const mallory = scene.slack.createPerson({ name: 'mallory' });
     const secret = scene.slack.createChannel({ name: 'secret', private: true, members: [scene.ada] });

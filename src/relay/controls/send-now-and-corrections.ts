@@ -236,7 +236,7 @@ async function fateOfAll(deps: RelayDeps, keys: readonly MessageKey[]): Promise<
 }
 
 /** What became of a message, by its row. `toldIfWaiting`: the sentence for a message that waits like any other. */
-async function fateOf(
+export async function fateOf(
   deps: RelayDeps,
   key: MessageKey,
   toldIfWaiting: string = strings.notPassedOn,

@@ -19,7 +19,8 @@ import type {
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { sendEphemeral } from '../runtime/private-notices.ts';
-import { noteIfPaused, updatePausedNoticeSoon } from './paused-messages.ts';
+import { updatePausedNoticeSoon } from './paused-messages.ts';
+import { fateOf } from './send-now-and-corrections.ts';
 
 /** The buttons that send an unsent reply, send it and all later replies of its thread, or send no later ones any more. */
 export function unsentReplyButtons(
@@ -30,9 +31,7 @@ export function unsentReplyButtons(
     keep_listening: async (press) => {
       const setting = await setListening(deps, press, 'keep_listening');
       // The reply is also sent if somebody else has asked for the later replies before.
-      if (setting !== 'done' && setting !== 'over') return setting;
-      const sent = await sendReply(deps, press);
-      return sent === 'over' ? setting : sent;
+      return setting === 'done' || setting === 'over' ? sendReply(deps, press) : setting;
     },
     stop_listening: (press) => setListening(deps, press, 'stop_listening'),
   };
@@ -77,10 +76,10 @@ async function sendReply(deps: RelayDeps, press: MessagePress): Promise<ControlO
     await deps.enqueue(store, thread);
     return true;
   });
-  if (!isSent) return 'over';
-  updatePausedNoticeSoon(deps, key);
-  const text = (await noteIfPaused(deps, thread)) ?? strings.sendingReply;
-  return { outcome: 'done', replacement: { text, blocks: [] } };
+  if (isSent) updatePausedNoticeSoon(deps, key);
+  // Of a reply that a press has sent before, the person reads what has become of it.
+  const { told = strings.sendingReply } = await fateOf(deps, key, strings.sendingReply);
+  return { outcome: isSent ? 'done' : 'over', told };
 }
 
 /** Sets whether all replies of a thread are sent, and says so there. `over` if it was set before, or is set too often. */

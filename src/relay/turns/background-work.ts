@@ -11,6 +11,8 @@ import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
+import { isThreadUnreachable } from '../runtime/unreachable-threads.ts';
+import { tellAskerOfBackgroundEnd } from './end-mention.ts';
 import type { TurnContext } from './turn-context.ts';
 
 /** How often a task that still works in the background is checked (ms). */
@@ -58,7 +60,8 @@ export async function postBackgroundNotice(context: TurnContext): Promise<void> 
 
 /**
  * Brings a thread's notices of background work up to date. `shown` is the state that the last turn's notice
- * shows so far. Returns how the last turn's work stands; undefined if it has ended, or has no notice.
+ * shows so far. Whoever asked is told once that has ended. Returns how the last turn's work stands; undefined if it has
+ * ended, or has no notice.
  */
 export async function updateBackgroundNotices(
   work: ThreadWork,
@@ -70,6 +73,10 @@ export async function updateBackgroundNotices(
     await showBackgroundState(work, { ...turn, id }, 'superseded');
   if (!turn.background_turn_ids.some(isLast)) return undefined;
   const state = await sendStopAndReadState(work, turn, taskId);
+  if (!isOpen(state)) {
+    const end = state === 'completed' ? 'workDone' : state === 'failed' ? 'workFailed' : state;
+    await tellAskerOfBackgroundEnd(work, turn, end).catch(valueIf(undefined, isThreadUnreachable));
+  }
   if (state !== shown) await showBackgroundState(work, turn, state);
   return isOpen(state) ? state : undefined;
 }

@@ -1,7 +1,10 @@
 import { databaseNow } from '../../calls/clocks.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { TurnOutcome } from '../../store/schema.ts';
-import { END_PART } from '../../store/threads/posts.ts';
+import type { Turn, TurnOutcome } from '../../store/schema.ts';
+import { BACKGROUND_END_PART, END_PART } from '../../store/threads/posts.ts';
+import { closingAt } from '../access/access-policy.ts';
+import { IdempotentPosts } from '../replies/idempotent-posts.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import type { TurnContext } from './turn-context.ts';
 
@@ -22,11 +25,26 @@ export async function postEndMention(
   const stopRequester = async () => (await deps.store.turns.get(workspace, id))?.stop_requested_by;
   // An asker who stopped the turn knows that it is over.
   if (outcome === 'cancelled' && (await context.withRetry(stopRequester)) === asked_by) return;
-  // In a direct conversation nobody is mentioned, and a bot never is: it has no user.
-  const asker = isDirectChannel(turn.channel) || isBotId(asked_by) ? undefined : asked_by;
   const answered = context.state.endsWithQuestion ? 'asks' : 'done';
   const hasFailed = outcome === 'failed' || outcome === 'refused' || outcome === 'abandoned';
   const end = outcome === 'length' || outcome === 'cancelled' ? outcome : hasFailed ? 'failed' : answered;
-  const line = strings.endMention(asker, end, durationMs);
+  const line = strings.endMention(mentionedAsker(turn), end, durationMs);
   await context.withRetry(() => context.reply.posts.postNotice(END_PART, line));
+}
+
+/** Posts how the work after a turn's answer ended: the line about it is edited, which notifies nobody. Throws a SlackError. */
+export async function tellAskerOfBackgroundEnd(
+  work: ThreadWork,
+  turn: Turn,
+  end: 'workDone' | 'workFailed' | 'cancelled',
+): Promise<void> {
+  const isOwnStop = end === 'cancelled' && turn.stop_requested_by === turn.asked_by;
+  if (isOwnStop || (await closingAt(work.deps, turn, work.lease.signal)) !== undefined) return;
+  const line = strings.endMention(mentionedAsker(turn), end, databaseNow() - turn.started_at.getTime());
+  await new IdempotentPosts(work, turn).postNotice(BACKGROUND_END_PART, line);
+}
+
+/** In a direct conversation nobody is mentioned. A bot has no user, and a person who was erased no id. */
+function mentionedAsker({ channel, asked_by: asker }: Turn): string | undefined {
+  return isDirectChannel(channel) || isBotId(asker) || asker === '' ? undefined : asker;
 }

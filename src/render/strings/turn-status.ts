@@ -96,10 +96,10 @@ export function earlierSteps(count: number, failed: number): string {
 /** Stands for the notes that did not fit. */
 export const moreNotes = (count: number) => `… and ${count} more.`;
 
-/** The post at the end that mentions the asker, in mrkdwn; `userId` is undefined in a DM. */
+/** The post at the end, or that of work in the background, that mentions the asker, in mrkdwn; `userId` is undefined in a DM. */
 export function endMention(
   userId: string | undefined,
-  outcome: 'done' | 'asks' | 'failed' | 'length' | 'cancelled',
+  outcome: 'done' | 'asks' | 'failed' | 'length' | 'cancelled' | 'workDone' | 'workFailed',
   ms: number,
 ): string {
   const what = {
@@ -108,6 +108,8 @@ export function endMention(
     failed: "this didn't work",
     length: 'the first part of the answer is ready',
     cancelled: 'the agent was stopped',
+    workDone: "the agent's work in the background is done",
+    workFailed: "the agent's work in the background failed",
   }[outcome];
   const line = `${what} (${outcome === 'cancelled' ? 'after' : 'it took'} ${formatDuration(ms)}).`;
   return userId === undefined ? capitalise(line) : `<@${userId}>, ${line}`;

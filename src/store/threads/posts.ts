@@ -18,6 +18,8 @@ export function replyPart(index: number): string {
 /** The part that says of a turn that its task still works; it gets the other name once the work has ended. */
 export const BACKGROUND_PART = 'background';
 export const ENDED_BACKGROUND_PART = 'background:ended';
+/** The line that tells who asked that it has. */
+export const BACKGROUND_END_PART = 'background:told';
 
 /** The list of an answer's sources, where it is a message of its own. */
 export const SOURCES_PART = 'sources';

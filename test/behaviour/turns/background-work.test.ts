@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type AgentScript, TurnCancelled } from '../../../sandbox/agent/agent-script.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
-import { backgroundNotices } from '../../../src/render/strings/index.ts';
+import { backgroundNotices, endMention } from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 
 type End = 'completed' | 'failed' | 'cancelled';
@@ -34,10 +34,19 @@ async function noticed(on: AppScene, channel: Channel, text: string): Promise<[M
 
 const shows = (on: AppScene, notice: Message, state: keyof typeof backgroundNotices) =>
   on.until(`the notice says ${state}`, () => on.slack.visibleText(notice) === backgroundNotices[state]);
+/** The posts of a thread that mention Ada for an end. */
+const mentions = (channel: Channel, root: Message, end: Parameters<typeof endMention>[1]) => {
+  const [beginning = ''] = endMention(scene.ada.id, end, 0).split('(');
+  return scene.replies(channel, root).filter(({ text }) => text.startsWith(beginning));
+};
 const taskOf = (on: AppScene, title: string) => on.agent.tasks.findLast((task) => task.title === title);
 
 describe.concurrent('work in the background that takes longer than the wait', () => {
-  test.each<End>(['completed', 'failed', 'cancelled'])('is %s in the line below the answer', async (end) => {
+  test.each([
+    ['completed', 'workDone'],
+    ['failed', 'workFailed'],
+    ['cancelled', 'cancelled'],
+  ] as const)('is %s in the line below the answer, and a post tells who asked', async (end, said) => {
     const channel = scene.channel();
     const [root, notice] = await noticed(scene, channel, `work until ${end}`);
     expect(scene.slack.visibleText(notice)).toContain(backgroundNotices.working);
@@ -46,6 +55,7 @@ describe.concurrent('work in the background that takes longer than the wait', ()
     ends.get(`work until ${end}`)?.(end);
     await shows(scene, notice, end);
     expect(notice.versions).toHaveLength(versions + 1);
+    expect(mentions(channel, root, said)).toHaveLength(1);
     if (end === 'completed')
       await scene.until('its file is there', () => scene.shown(channel, root).includes('completed.txt'));
   });
@@ -58,6 +68,7 @@ describe.concurrent('work in the background that takes longer than the wait', ()
       scene.shown(channel, root).includes(backgroundNotices.cancelled),
     );
     expect(taskOf(scene, 'work to stop')?.status).toBe('cancelled');
+    expect(mentions(channel, root, 'cancelled')).toEqual([]);
     expect(scene.shown(channel, root)).not.toContain('Stop');
     expect(scene.shown(channel, root)).toContain('My answer is final.');
   });

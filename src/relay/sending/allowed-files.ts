@@ -115,11 +115,22 @@ export type FilePatience = ReturnType<typeof filePatience>;
  * which would end the turn. What a lost project causes does not count.
  */
 export function filePatience({ refusalMs, badThingMs }: RelayLimits, workspace: WorkspaceClient) {
-  const withheldBySlack = new FailingTime();
-  /** Any other failure resets it. */
+  let withheldBySlack = new FailingTime();
+  /** Of failures in a row: any other failure resets it. */
   let busyAtService = new FailingTime();
   const doubt = new RefusalDoubt({ refusalMs: refusalMs / 2, badThingMs: badThingMs / 2 });
-  return async (error: unknown, agent: AgentClient, projectId: string): Promise<FileReason | undefined> => {
+  let mostSentBytes = 0;
+  return async (
+    error: unknown,
+    { agent, projectId, sentBytes }: { agent: AgentClient; projectId: string; sentBytes: number },
+  ): Promise<FileReason | undefined> => {
+    // Since the last failure more was sent than ever: this is another outage, with a time of its own.
+    if (sentBytes > mostSentBytes) {
+      mostSentBytes = sentBytes;
+      withheldBySlack = new FailingTime();
+      busyAtService = new FailingTime();
+      doubt.clear();
+    }
     if (isBusy(error)) {
       // A busy service has answered: it is there all the time.
       const busyMs = await busyAtService.count(() => true);

@@ -159,14 +159,15 @@ class AttachmentBatch {
   }
 
   /** Why a file is left out after an error about it, or after failing for too long. Else throws the error. */
-  async #refusalFor({ shared }: BatchItem, error: unknown): Promise<FileRefusal> {
+  async #refusalFor({ shared, progress }: BatchItem, error: unknown): Promise<FileRefusal> {
     const refusal = refusalIn(error);
     if (refusal !== undefined) return refusal;
     const { failing, projectId, workspace, deps, thread } = this.#request;
     const id = shared.kind === 'file' ? shared.file.id : shared.id;
     const patience = failing.get(id) ?? filePatience(deps.settings, workspace);
     failing.set(id, patience);
-    const reason = await patience(error, deps.agent(thread.account_id), projectId);
+    const sentBytes = progress.state === 'moving' ? progress.sentBytes : 0;
+    const reason = await patience(error, { agent: deps.agent(thread.account_id), projectId, sentBytes });
     if (reason === undefined) throw error;
     return { reason };
   }

@@ -12,7 +12,7 @@ import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/unreachable-threads.ts';
-import { tellAskerOfBackgroundEnd } from './end-mention.ts';
+import { postBackgroundEndMention } from './end-mention.ts';
 import type { TurnContext } from './turn-context.ts';
 
 /** How often a task that still works in the background is checked (ms). */
@@ -75,7 +75,7 @@ export async function updateBackgroundNotices(
   const state = await sendStopAndReadState(work, turn, taskId);
   if (!isOpen(state)) {
     const end = state === 'completed' ? 'workDone' : state === 'failed' ? 'workFailed' : state;
-    await tellAskerOfBackgroundEnd(work, turn, end).catch(valueIf(undefined, isThreadUnreachable));
+    await postBackgroundEndMention(work, turn, end).catch(valueIf(undefined, isThreadUnreachable));
   }
   if (state !== shown) await showBackgroundState(work, turn, state);
   return isOpen(state) ? state : undefined;

@@ -33,7 +33,7 @@ export async function postEndMention(
 }
 
 /** Posts how the work after a turn's answer ended: the line about it is edited, which notifies nobody. Throws a SlackError. */
-export async function tellAskerOfBackgroundEnd(
+export async function postBackgroundEndMention(
   work: ThreadWork,
   turn: Turn,
   end: 'workDone' | 'workFailed' | 'cancelled',

@@ -4,6 +4,7 @@ import { AgentError } from '../../../src/agent/errors.ts';
 import { RELAY_LIMITS } from '../../../src/limits.ts';
 import type { WorkspaceClient } from '../../../src/relay/runtime/deps.ts';
 import { filePatience, isTypeAllowed, reasonNotAllowed } from '../../../src/relay/sending/allowed-files.ts';
+import { FileUnavailableError } from '../../../src/slack/downloadable-files.ts';
 
 test.each([
   [['.csv'], [], true],
@@ -55,10 +56,33 @@ test('a file that is busy is left out after five minutes, of which another failu
   const judge = filePatience(RELAY_LIMITS, workspace);
   const after = (minutes: number, code: 'busy' | 'rate_limited') => {
     vi.advanceTimersByTime(minutes * 60_000);
-    return judge(new AgentError(code, { sentence: 'Later.', outcome: 'refused' }), agent, 'p');
+    const error = new AgentError(code, { sentence: 'Later.', outcome: 'refused' });
+    return judge(error, { agent, projectId: 'p', sentBytes: 0 });
   };
   expect(await after(0, 'busy')).toBeUndefined();
   expect(await after(1, 'rate_limited')).toBeUndefined();
   expect(await after(60, 'busy')).toBeUndefined();
   expect(await after(5, 'busy')).toBe('service_failed');
 });
+
+test.each([
+  ['fails', new AgentError('unavailable', { sentence: 'Away.', outcome: 'unknown' }), 'service_failed'],
+  ['is busy', new AgentError('busy', { sentence: 'Later.', outcome: 'refused' }), 'service_failed'],
+  ['is withheld by Slack', new FileUnavailableError('F1', 'network'), 'broken_off'],
+])(
+  'a file that %s in two outages, and moves on between them, is left out for neither',
+  async (_how, failure, reason) => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const workspace = { wasThereAfter: () => true } as unknown as WorkspaceClient;
+    const there = { requireProject: async () => ({}), hasSucceededAfter: () => true };
+    const judge = filePatience(RELAY_LIMITS, workspace);
+    const failAt = (sentBytes: number) => {
+      vi.advanceTimersByTime(10 * 60_000);
+      return judge(failure, { agent: there as unknown as AgentClient, projectId: 'p', sentBytes });
+    };
+    expect(await failAt(50)).toBeUndefined();
+    expect(await failAt(51)).toBeUndefined();
+    expect(await failAt(51)).toBe(reason);
+  },
+);

@@ -118,7 +118,7 @@ const metricHelp = {
   threads_held: 'Threads that this process works on',
   credential_refused: '1 for each setting whose token or key is rejected; setting: its name',
   own_credentials_refused:
-    'Rejected credentials of workspaces, and tokens that cannot be decrypted; kind: token, key',
+    'Credentials of workspaces that are rejected or cannot be decrypted; kind: token, key',
   missing_scopes:
     'Workspaces in which the app lacks a scope of the manifest, as far as Slack has said; scope: its name',
   deaf_workspaces: 'Workspaces whose posts do not come back as events',

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { opensOneOf, type ProbeResult, probeAccount } from '../../agent/account-probe.ts';
 import { AgentClient } from '../../agent/agent-client.ts';
 import type { AgentClientOptions } from '../../agent/client-options.ts';
-import { AgentNotFoundError } from '../../agent/errors.ts';
+import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import { ResponseMemory, WORKSPACES_RESPONSE_BYTES } from '../../agent/response-limits.ts';
 import { UploadMemory, WORKSPACES_UPLOAD_MEMORY_BYTES } from '../../agent/upload-parts.ts';
 import type { CredentialGate } from '../../calls/credential-gate.ts';
@@ -16,7 +16,7 @@ import { RefreshedRows } from './installed-workspaces.ts';
 
 export interface ServiceAccountsDeps {
   store: Pick<Store, 'accounts'>;
-  /** Undefined without SECRET_KEY: workspaces with accounts of their own then have no account at all. */
+  /** Undefined without SECRET_KEY: what workspaces with accounts of their own ask then waits for it. */
   keyring: Keyring | undefined;
   /** The operator's account, for workspaces without one of their own. */
   defaultCredentials: ServiceCredentials | undefined;
@@ -32,8 +32,8 @@ export interface ServiceAccountsDeps {
 
 interface AccountEntry {
   row: AccountRow;
-  /** Undefined once the key is deleted. */
-  apiKey: string | undefined;
+  /** Or why there is none: it was deleted, or cannot be decrypted. What needs that waits, as for a key that is refused. */
+  apiKey: string | AgentError;
   stopRedacting: () => void;
   client: ServiceClient | undefined;
 }
@@ -67,7 +67,7 @@ export class ServiceAccounts extends RefreshedRows<AccountRow> {
     return this.#defaultClient === undefined ? NO_ACCOUNT : SETTINGS_ACCOUNT;
   }
 
-  /** The client of an account. Throws AccountGone. */
+  /** The client of an account. Throws AccountGone, or an AgentError if its key cannot be decrypted. */
   agentClient(account: string): AgentClient {
     const client = this.#findClient(account);
     if (client === undefined) throw new AccountGone();
@@ -101,9 +101,11 @@ export class ServiceAccounts extends RefreshedRows<AccountRow> {
     return this.#defaultClient?.gate.refusedSince;
   }
 
-  /** How many workspaces' own keys are refused. */
+  /** How many workspaces' own keys are refused, or cannot be decrypted. */
   refusedOwnKeyCount(): number {
-    return [...this.#entries.values()].filter(({ client }) => client?.gate.refusedSince !== undefined).length;
+    const isRefused = ({ apiKey, client }: AccountEntry) =>
+      apiKey instanceof AgentError || client?.gate.refusedSince !== undefined;
+    return [...this.#entries.values()].filter(isRefused).length;
   }
 
   async close(): Promise<void> {
@@ -124,24 +126,16 @@ export class ServiceAccounts extends RefreshedRows<AccountRow> {
 
   protected apply(row: AccountRow): void {
     const { workspace, account_id } = row;
-    const apiKey = this.#decryptKey(row);
     const known = this.#entries.get(account_id);
-    if (apiKey !== undefined && known !== undefined) {
-      if (known.apiKey !== apiKey) {
-        known.client?.gate.accepted();
-        known.stopRedacting();
-        known.stopRedacting = this.#deps.redactSecret(apiKey);
-      }
-      Object.assign(known, { row, apiKey });
-    } else if (apiKey !== undefined) {
-      this.#entries.set(account_id, {
-        row,
-        apiKey,
-        stopRedacting: this.#deps.redactSecret(apiKey),
-        client: undefined,
-      });
+    if (row.encrypted_api_key !== null) {
+      const apiKey = this.#decryptKey(row, row.encrypted_api_key);
+      const entry: AccountEntry = known ?? { row, apiKey, stopRedacting: () => undefined, client: undefined };
+      if (entry.apiKey !== apiKey) entry.client?.gate.accepted();
+      entry.stopRedacting();
+      const stopRedacting = typeof apiKey === 'string' ? this.#deps.redactSecret(apiKey) : () => undefined;
+      this.#entries.set(account_id, Object.assign(entry, { row, apiKey, stopRedacting }));
     } else if (known !== undefined) {
-      known.apiKey = undefined;
+      known.apiKey = new AccountGone();
       known.stopRedacting();
       this.#entries.delete(account_id);
       const closing = known.client?.agent.close() ?? Promise.resolve();
@@ -152,19 +146,16 @@ export class ServiceAccounts extends RefreshedRows<AccountRow> {
       this.#currentByWorkspace.delete(workspace);
   }
 
-  #decryptKey({ workspace, account_id, encrypted_api_key }: AccountRow): string | undefined {
+  /** The key of an account, or the error of what needs it. */
+  #decryptKey({ workspace, account_id }: AccountRow, encrypted: string): string | AgentError {
     const { keyring, log } = this.#deps;
-    if (encrypted_api_key === null) return undefined;
-    if (keyring === undefined) {
-      log.error({ workspace, account: account_id }, 'SECRET_KEY is needed to decrypt the key of an account');
-      return undefined;
-    }
     try {
-      return keyring.decrypt(encrypted_api_key, encryptionContext.account({ workspace, account_id }));
-    } catch (error) {
-      if (!(error instanceof DecryptionError)) throw error;
-      log.error({ workspace, account: account_id, err: error }, 'decrypting the key of an account failed');
-      return undefined;
+      if (keyring === undefined) throw new DecryptionError('unknown_key');
+      return keyring.decrypt(encrypted, encryptionContext.account({ workspace, account_id }));
+    } catch (cause) {
+      if (!(cause instanceof DecryptionError)) throw cause;
+      log.error({ workspace, account: account_id, err: cause }, 'decrypting the key of an account failed');
+      return new AgentError('bad_key', { sentence: cause.message, outcome: 'not_sent', cause });
     }
   }
 
@@ -175,9 +166,9 @@ export class ServiceAccounts extends RefreshedRows<AccountRow> {
     entry.client ??= createServiceClient(
       {
         baseUrl: entry.row.base_url,
-        // Turns may still have the client after the key was deleted.
+        // Turns may still have the client after the key is gone.
         get apiKey() {
-          if (entry.apiKey === undefined) throw new AccountGone();
+          if (typeof entry.apiKey !== 'string') throw entry.apiKey;
           return entry.apiKey;
         },
       },

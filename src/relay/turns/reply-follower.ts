@@ -81,7 +81,7 @@ function passOnListener(context: TurnContext, names: Set<string>, showAskers: ()
 
 /** The reply's reader; the reply is found first, unless its id is known. Throws TurnEnded if there is none. */
 async function findAndMakeReader(context: TurnContext, knownId: string | undefined): Promise<ReplyReader> {
-  const message = await context.answeredMessage();
+  const message = await context.withRetry(() => context.answeredMessage());
   const replyId = knownId ?? (await context.withRetry(() => findReply(message)));
   if (replyId === undefined)
     throw new TurnEnded(context.stopSignal.aborted ? 'cancelled' : 'failed', strings.emptyAnswer);

@@ -147,7 +147,7 @@ async function findOwnReply(context: TurnContext): Promise<{ replyId?: string } 
   if (!seeksOwnReply(turn)) return {};
   // Without a task there is nowhere to look: `followReply` then ends the turn.
   if ((await context.thread()).task_id === null) return {};
-  const message = await context.answeredMessage();
+  const message = await context.withRetry(() => context.answeredMessage());
   // Somebody stopped the turn, or the next message waits for the end of it.
   const isEndAwaited = async () => stopSignal.aborted || (await deps.store.messages.hasLater(turn));
   const settledMs = async () =>

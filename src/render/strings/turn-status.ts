@@ -5,7 +5,7 @@ import { agentFailed } from './turn-errors.ts';
 export const waits = {
   service_unreachable: "I can't reach the agent service right now.",
   service_busy: 'The agent service is very busy right now.',
-  service_key: "The agent service rejected this app's API key. Ask your app admin to update it.",
+  service_key: "This app's API key for the agent service doesn't work. Ask your app admin to update it.",
   slack: 'Slack is limiting my messages right now.',
   file: "I can't fetch your file from Slack right now.",
   store: "I can't reach my database right now.",

@@ -81,7 +81,9 @@ describe('changing the agent account of a workspace', () => {
     const root = tenants.ask(place, 'Waiting for a key');
     const next = tenants.ask(place, 'more', old);
     await scene.until('both wait', () =>
-      [old, root].every((message) => tenants.shown(message).includes("rejected this app's API key")),
+      [old, root].every((message) =>
+        tenants.shown(message).includes("API key for the agent service doesn't work"),
+      ),
     );
     await tenants.setAccount(boss, address, 'workspace-key-of-three');
     await scene.finished(place.channel, root);

@@ -93,7 +93,7 @@ describe('a turn', () => {
     const mend = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 401 } });
     const root = scene.ask(channel, 'does the key fit?');
     await scene.until('the thread says that the key is not accepted', () =>
-      scene.shown(channel, root).includes("rejected this app's API key"),
+      scene.shown(channel, root).includes("API key for the agent service doesn't work"),
     );
     mend();
     await scene.finished(channel, root);
@@ -108,7 +108,9 @@ describe('a turn', () => {
       return { channel, root: scene.ask(channel, `question ${question}`) };
     });
     await scene.until('every thread says so', () =>
-      roots.every(({ channel, root }) => scene.shown(channel, root).includes("rejected this app's API key")),
+      roots.every(({ channel, root }) =>
+        scene.shown(channel, root).includes("API key for the agent service doesn't work"),
+      ),
     );
     const before = scene.agent.calls.length;
     await pause(3_000);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { CredentialGate } from '../../../src/calls/credential-gate.ts';
 import { AccountGone, ServiceAccounts } from '../../../src/relay/installations/service-accounts.ts';
-import { Accounts, NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
+import { Accounts, SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
 import { EncryptedTexts, encryptionContext, Keyring } from '../../../src/store/workspaces/encryption.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { silentLog } from '../../support/silent-log.ts';
@@ -23,18 +23,52 @@ function accountsWith(keyring: Keyring | undefined): ServiceAccounts {
   });
 }
 
-test("without SECRET_KEY a workspace with its own account does not use the operator's", async () => {
-  const own = { workspace: 'T1', account_id: 'own', base_url: 'https://agent.example/v1', set_by: 'U1' };
-  await accounts.put({ ...own, encrypted_api_key: 'what nobody can decrypt' });
-  const known = accountsWith(undefined);
+const keyring = new Keyring(['a'.repeat(32)]);
+const otherKeyring = new Keyring(['b'.repeat(32)]);
+const own = { workspace: 'T1', account_id: 'own' };
+
+function setOwnAccount(under: Keyring): Promise<boolean> {
+  const encrypted_api_key = under.encrypt('the-key-of-the-workspace', encryptionContext.account(own));
+  return accounts.put({ ...own, base_url: 'https://agent.example/v1', set_by: 'U1', encrypted_api_key });
+}
+
+const keyNotDecrypted = expect.objectContaining({
+  code: 'bad_key',
+  message: expect.stringContaining('append the former key'),
+});
+
+test.each([
+  ['without SECRET_KEY', undefined],
+  ['under another SECRET_KEY', otherKeyring],
+])('%s the own account of a workspace counts as refused, and none replaces it', async (_when, ring) => {
+  await setOwnAccount(keyring);
+  const known = accountsWith(ring);
   await known.refresh(true);
-  expect(known.currentAccount('T1')).toBe(NO_ACCOUNT);
+  expect(known.currentAccount('T1')).toBe('own');
   expect(known.currentAccount('T2')).toBe(SETTINGS_ACCOUNT);
+  expect(() => known.agentClient('own')).toThrow(keyNotDecrypted);
+  expect(known.refusedOwnKeyCount()).toBe(1);
+  await known.close();
+});
+
+test('whoever has the client of an account waits while its key cannot be decrypted', async () => {
+  await setOwnAccount(keyring);
+  const known = accountsWith(keyring);
+  await known.refresh(true);
+  const client = known.agentClient('own');
+  expect(known.refusedOwnKeyCount()).toBe(0);
+  await setOwnAccount(otherKeyring);
+  await known.refresh();
+  await expect(client.getTask('of a turn')).rejects.toEqual(keyNotDecrypted);
+  expect(known.refusedOwnKeyCount()).toBe(1);
+  await setOwnAccount(keyring);
+  await known.refresh();
+  expect(known.agentClient('own')).toBe(client);
+  expect(known.refusedOwnKeyCount()).toBe(0);
   await known.close();
 });
 
 test('all accounts that a workspace had share its memory, and only a few retired ones keep their keys', async () => {
-  const keyring = new Keyring(['a'.repeat(32)]);
   for (const account_id of ['a1', 'a2', 'a3', 'a4', 'a5', 'a6']) {
     const key = { workspace: 'T3', account_id };
     const encrypted_api_key = keyring.encrypt('the-key-of-one', encryptionContext.account(key));

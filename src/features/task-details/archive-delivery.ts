@@ -93,7 +93,10 @@ export function archiveDelivery(deps: RelayDeps, { kind, control, words, pack }:
     if (tooOften !== undefined) return tooOften;
     const job = { workspace, channel, thread_ts, kind, key: `${turn ?? task}/${person}`, person };
     modals.set(modalKey(job), show);
-    await deps.store.jobs.add({ ...job, payload: { task, turn } }, BEGIN_MS);
+    // Once an archive is sent, a press asks for another one, although the job may not be over yet.
+    const isSent = (await deps.store.jobs.get(job))?.intended_at != null;
+    const asking = { ...job, payload: { task, turn } };
+    await (isSent ? deps.store.jobs.want(asking, BEGIN_MS) : deps.store.jobs.add(asking, BEGIN_MS));
     return words.begun;
   }
 
@@ -130,7 +133,6 @@ export function archiveDelivery(deps: RelayDeps, { kind, control, words, pack }:
       deps.log.warn({ err: error, task, kind }, 'could not send an archive');
       await tell(job, failure, lease);
     }
-    modals.delete(modalKey(job));
     return 'done';
   }
 
@@ -170,9 +172,11 @@ export function archiveDelivery(deps: RelayDeps, { kind, control, words, pack }:
   }
 
   async function show(job: Job, sentence: string): Promise<boolean> {
-    const inModal = modals.get(modalKey(job));
+    const key = modalKey(job);
+    const inModal = modals.get(key);
     const isOpen = (await inModal?.(sentence).catch(() => false)) === true;
-    if (!isOpen) modals.delete(modalKey(job));
+    // Meanwhile another press may have opened another modal.
+    if (!isOpen && modals.get(key) === inModal) modals.delete(key);
     return isOpen;
   }
 

@@ -80,6 +80,21 @@ describe('Download all', () => {
     await scene.expectStays(() => sent().length, before + 1);
   });
 
+  test('comes again for a press right after it has come', async () => {
+    const { channel, root } = await asked('c.txt d.txt');
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const held = { kind: 'hold', until: released } as const;
+    slack.faults.add({ call: 'views.update', about: answerFiles.done, fault: held, times: 1 });
+    const before = sent().length;
+    await press(channel, root);
+    await nextArchive(before);
+    await press(channel, root);
+    await scene.until('it is asked for', () => modal().includes(answerFiles.begun));
+    release();
+    expect(Object.keys(await nextArchive(before + 1))).toEqual(['c.txt', 'd.txt']);
+    await scene.until('it is told', () => modal().includes(answerFiles.done));
+  });
+
   test('names the files that cannot be downloaded, and sends the others', async () => {
     const { channel, root } = await asked('good.txt bad.txt');
     const { promise: released, resolve: release } = Promise.withResolvers<void>();

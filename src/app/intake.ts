@@ -8,6 +8,7 @@ import { backfillJobs } from '../relay/inbox/backfill.ts';
 import { channelMoveJobs } from '../relay/inbox/channel-move.ts';
 import { EventGapDetector } from '../relay/inbox/event-gap-detector.ts';
 import { Inbox, type InboxDeps } from '../relay/inbox/inbox.ts';
+import { notInstalled } from '../relay/installations/installed-workspaces.ts';
 import { SharedChannels } from '../relay/installations/shared-channels.ts';
 import { inBackground } from '../relay/runtime/poller.ts';
 import { trySendEphemeral } from '../relay/runtime/private-notices.ts';
@@ -148,7 +149,7 @@ function createSlackApp(
       if (body !== undefined && used !== undefined) body.team = { id: used };
       const at = body && parseInstallationQuery(body);
       const workspace = at && (await installations.find(at));
-      if (workspace === undefined) throw new Error('The app is not installed there.');
+      if (workspace === undefined) throw notInstalled();
       // Listeners call Slack through the relay, so Bolt needs no token.
       const { userId: botUserId, botId } = workspace.bot;
       return { botUserId, botId, teamId: workspace.id };

@@ -2,11 +2,12 @@ import type { RequestListener } from 'node:http';
 import { App, type Authorize, HTTPReceiver, type ReceiverEvent } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { askedBy } from '../calls/askers.ts';
+import { inBackground } from '../relay/runtime/poller.ts';
 import { createSlackLogger, webClientOptions } from '../slack/slack-client.ts';
 import { parseRequester } from './envelope.ts';
 import type { EventIntake } from './event-intake.ts';
 import { MAX_BODY_BYTES, type RequestRejection, withRequestValidation } from './http-request-validation.ts';
-import { CLOSE_FORM, keepFormOpen } from './interactions.ts';
+import { CLOSE_FORM, failureText, keepFormOpen } from './interactions.ts';
 import { createOAuthPages, type OAuthPagesDeps } from './oauth-pages.ts';
 import { SocketModePool, type SocketModePoolDeps } from './socket-mode-pool.ts';
 
@@ -83,13 +84,24 @@ export class SlackApp {
     this.requestListener = oauthPages === undefined ? events : createOAuthPages(oauthPages, events, log);
     this.#app = new PersistBeforeAckApp({
       receiver,
-      authorize: deps.authorize,
+      // Bolt drops without a word what it cannot authorize: it goes on, to be answered below.
+      authorize: (source, body) => deps.authorize(source, body).catch((refusal: unknown) => ({ refusal })),
       clientOptions: webClientOptions(slackApiUrl),
       logger,
       deferInitialization: false,
     });
     this.#app.eventIntake = deps.eventIntake;
     this.#app.log = log;
+    this.#app.use(async (args) => {
+      const refusal: unknown = args.context.refusal;
+      if (refusal === undefined) return args.next();
+      if ('respond' in args) {
+        const told = { replace_original: false, text: failureText(refusal) };
+        const telling = args.respond({ response_type: 'ephemeral', ...told });
+        inBackground(telling, log, 'could not answer a request from where the app is not installed');
+      }
+      throw refusal;
+    });
     this.#app.error(async (error) => {
       log.error({ err: error }, 'a listener failed');
     });

@@ -252,10 +252,15 @@ function installationOf(row: InstalledWorkspace, currentToken: () => string | un
     get token() {
       const token = currentToken();
       if (token !== undefined) return token;
-      const call = { method: 'any', slackCode: 'app_uninstalled', outcome: 'none' } as const;
-      throw new SlackAuthError(call, 'The app was uninstalled from this workspace.', true);
+      throw notInstalled();
     },
   };
+}
+
+/** What a call in a workspace fails with that has no installation, or no more. */
+export function notInstalled(): SlackAuthError {
+  const call = { method: 'any', slackCode: 'app_uninstalled', outcome: 'none' } as const;
+  return new SlackAuthError(call, 'The app is not installed in this workspace.', true);
 }
 
 export interface InstallationQuery {

@@ -74,7 +74,6 @@ export interface EventIntakeDeps
 export class EventIntake {
   readonly #deps: EventIntakeDeps;
   readonly #buffer: EventBuffer;
-  readonly #unknownWorkspaces = new Set<string>();
 
   constructor(deps: EventIntakeDeps) {
     this.#deps = deps;
@@ -149,7 +148,7 @@ export class EventIntake {
     const bot = envelope === sent ? named : await this.#deps.bot(envelope);
     const { workspace } = envelope;
     if (bot === undefined) {
-      this.#logUnknownWorkspaceOnce(workspace);
+      this.#deps.log.debug({ workspace }, 'ignored an event: the app is not installed there');
       return { kind: 'other', take: async () => 'not_installed' };
     }
     const asSent = eventSchema.safeParse(envelope.event).data;
@@ -198,12 +197,6 @@ export class EventIntake {
         this.#deps.log.error({ err: error }, 'could not finish the work after an event');
       }
     });
-  }
-
-  #logUnknownWorkspaceOnce(workspace: string): void {
-    if (this.#unknownWorkspaces.has(workspace) || this.#unknownWorkspaces.size > 1_000) return;
-    this.#unknownWorkspaces.add(workspace);
-    this.#deps.log.warn({ workspace }, 'ignoring events of a workspace in which the app is not installed');
   }
 }
 

@@ -17,7 +17,7 @@ const HOUR_MS = 60 * 60_000;
 const MAX_AN_HOUR = 30;
 
 /** A thread takes so many questions of bots in a row, in this time: two that answer each other would never stop. */
-const MOST_OF_BOTS = { count: 10, ms: HOUR_MS };
+export const MOST_OF_BOTS = { count: 10, ms: HOUR_MS };
 
 /** In the order in which they are told, if they last as long. */
 const LIMITS = ['hourPerson', 'atOncePerson', 'hourWorkspace', 'atOnceWorkspace'] as const;
@@ -44,11 +44,6 @@ export async function beginTurnOrRefuse(
   if (await refuseMessage(work, message, refusal))
     notifyWriter(work.deps, message, await refusalTold(work.deps, message, refusal));
   return undefined;
-}
-
-/** Whether bots alone have asked so much in a thread that a person must write there first. Throws a StoreError. */
-export function haveBotsAskedEnough({ turnUsage }: Store, thread: ThreadKey): Promise<boolean> {
-  return turnUsage.areBotsAlone(thread, MOST_OF_BOTS);
 }
 
 /** Whether a person has changed settings so often in the last hour that they must wait. Throws a StoreError. */

@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts';
 import { isOver } from '../../store/threads/turn-phase.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
 import { mayUseControl, permittedTurn, useOnTurn } from '../access/control-permission.ts';
-import { actorName, stopRequesterName } from '../reading/display-names.ts';
+import { actorName } from '../reading/display-names.ts';
 import { asRendered } from '../replies/fallback-forms.ts';
 import type { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type {
@@ -93,13 +93,6 @@ async function updatePausedNotice(deps: NoticeDeps, key: MessageKey): Promise<vo
   const isEnded = await endPauseIfNoneWaits(deps, message, turnId);
   const render = async () => (isEnded ? NOTHING_PAUSED : renderNotice(deps, message, turnId));
   await editNotice(deps, message, turnId, render);
-}
-
-/** The sentence for a person whose message waits behind a stop; undefined if the thread is not paused. */
-export async function noteIfPaused(deps: RelayDeps, thread: ThreadKey): Promise<string | undefined> {
-  const id = await deps.store.pausedThreads.pausedBy(thread);
-  if (id === undefined) return undefined;
-  return strings.waitsBehindStop(await stopRequesterName(deps, { ...thread, id }));
 }
 
 /** Ends a pause as a button says, and updates the notice. `endings`: how this process ended pauses, by turn. */

@@ -10,6 +10,7 @@ import { hasSettled } from '../../store/threads/turn-phase.ts';
 import { accessDenialUnder } from '../access/access-policy.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import { refuseMessage, tellRefused } from '../access/refusals.ts';
+import { stopRequesterName } from '../reading/display-names.ts';
 import { seeksOwnReply } from '../replies/reply-reader.ts';
 import type {
   ButtonHandlers,
@@ -23,7 +24,7 @@ import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-notices.ts';
 import { addPressedMessage } from './continue-and-retry.ts';
 import type { PassOnTime } from './messages-during-a-run.ts';
-import { noteIfPaused, updatePausedNoticeSoon } from './paused-messages.ts';
+import { updatePausedNoticeSoon } from './paused-messages.ts';
 import type { StopControl } from './stop-control.ts';
 
 /** How often (ms), and how many times, the answer to a press looks what became of the messages to send. */
@@ -246,7 +247,11 @@ export async function fateOf(
   const { state, is_urgent: isUrgent } = message;
   if (state === 'sending') return { state: 'on_its_way' };
   if (state !== 'waiting') return { state, told: strings.sendNowTooLate(state) };
-  const paused = await noteIfPaused(deps, message);
-  if (paused !== undefined) return { state: 'paused', told: paused };
+  const id = await deps.store.pausedThreads.pausedBy(message);
+  if (id !== undefined)
+    return {
+      state: 'paused',
+      told: strings.waitsBehindStop(await stopRequesterName(deps, { ...message, id })),
+    };
   return isUrgent ? { state: 'on_its_way' } : { state, told: toldIfWaiting };
 }

@@ -6,7 +6,7 @@ import type { Message, MessageContent, ThreadKey } from '../../store/schema.ts';
 import type { WaitingMessage } from '../../store/threads/messages.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { type AccessDenial, accessDenialUnder, isClosing } from '../access/access-policy.ts';
-import { haveBotsAskedEnough } from '../access/quotas.ts';
+import { MOST_OF_BOTS } from '../access/quotas.ts';
 import { notifyWriter, refuseMessage, tellRefused } from '../access/refusals.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isBotId, messageContent } from '../runtime/incoming-message.ts';
@@ -81,7 +81,7 @@ async function denialOf(
     const denial = await accessDenialUnder(now, deps, workspace.people, asker, lease.signal);
     if (denial !== undefined || !isBotId(message.user_id)) return denial;
     // Bots have asked so much here that a person must write first: refused like a bot that may not ask.
-    return (await haveBotsAskedEnough(deps.store, message)) ? 'bot' : undefined;
+    return (await deps.store.turnUsage.areBotsAlone(message, MOST_OF_BOTS)) ? 'bot' : undefined;
   };
   using _lateTimer = lateAfterMs === undefined ? undefined : setTimeout(tellOfWait, lateAfterMs);
   try {

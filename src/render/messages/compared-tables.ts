@@ -37,9 +37,9 @@ const MAX_CELLS = 20_000;
 const MAX_COLUMNS = 200;
 /** Most columns that identify a row together. */
 const MAX_KEY_COLUMNS = 4;
-/** Columns whose numbers are names, places or ranks rather than sizes; what stands in brackets behind them does not count. */
+/** Columns whose numbers are names, places or ranks rather than sizes: no share or count of those, such as "cells per cluster". */
 const IDENTIFIER =
-  /(?:^|[\s_.-])(?:ids?|pmc?id|pubmed|entrez|accession|chr|chromosome|cluster|pos|position|residue|codon|tss|start|end|year|date|published|rank|index|unnamed: ?\d+)$|[a-z]ID$|^#?$/i;
+  /^(?!.*(?:%|[\s_.-](?:at|by|from|in|of|per|to)[\s_.-]))(?:(?:.*[\s_.-])?(?:(?:entrez|gene|patient|pmc?|sample|snp|subject)?ids?|pubmed|entrez|accession|chr|chromosome|cluster|pos|position|residue|codon|tss|start|end|year|date|rank)|(?:(?:row|cell)[\s_.-])?index|(?:(?:date|year)[\s_.-])?published|unnamed: ?\d+|#?)$/i;
 
 /** A range, an interval or a fraction, which differ from run to run, and a word with digits, such as an accession. */
 const RANGE = /^[^\p{L}\d]*\d+\D+\d/u;
@@ -114,7 +114,7 @@ function compareRows({ names, rows: first }: NamedTable, other: NamedTable) {
   const numbers = matched.flatMap((row) =>
     names.flatMap((name, at): NumberPair[] => {
       const column = plainCell(name);
-      if (keys?.includes(at) || IDENTIFIER.test(column.replace(/\s*\([^()]*\)$/, ''))) return [];
+      if (keys?.includes(at) || isIdentifier(column)) return [];
       const values = [row[at] ?? '', others.get(rowKey(row, keys ?? []))?.[at] ?? ''] as const;
       const [one, two] = [numberInCell(values[0]), numberInCell(values[1])];
       const agree = one && two && doNumbersAgree(one, two);
@@ -124,6 +124,11 @@ function compareRows({ names, rows: first }: NamedTable, other: NamedTable) {
     }),
   );
   return { numbers, unmatchedRows };
+}
+
+/** What stands in brackets behind the name does not count, unless it says that these are shares: "HER2 pos (%)". */
+function isIdentifier(column: string): boolean {
+  return IDENTIFIER.test(column.replace(/\s*\([^()%]*\)$/, '')) || /[a-z]ID$/.test(column);
 }
 
 /** What identifies a row: its cells in these columns. */

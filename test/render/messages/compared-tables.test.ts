@@ -174,6 +174,26 @@ describe('two answers', () => {
     expect(told).toContain('2 of 2 figures agree');
   });
 
+  const groups = (column: string, size: string): Rows => [
+    ['Group', column],
+    ['A', size],
+    ['B', '12'],
+  ];
+  test.each([
+    ...['Uric acid (mg/dL)', 'Body mass index (kg/m²)', 'Exacerbations per year', 'Weight at end'],
+    ...['Cells per cluster', 'HER2 pos (%)', 'Papers published', 'Distance to TSS (bp)'],
+  ])('are compared by sizes whose name ends like that of ids or places: %s', (column) => {
+    const told = line(answer(groups(column, '5')), answer(groups(column, '9')));
+    expect(told).toContain(`1 of 2 figures agree within 1 %; ${column} of A differs: 5, 9.`);
+  });
+
+  test.each([
+    ...['PMID', 'Entrez ID', 'geneID', 'ENTREZID', 'Gene start (bp)', 'Publication year'],
+    ...['Year published', 'seurat_cluster', 'cell_index', 'Rank'],
+  ])('are not compared by ids, places and years: %s', (column) => {
+    expect(line(answer(groups(column, '5')), answer(groups(column, '9')))).toBeUndefined();
+  });
+
   test('count a figure once that stands in the text and in a file', () => {
     const both = (fold: string) => ({
       ...answer(GENES.map((row) => row.slice(0, 2))),

@@ -26,6 +26,12 @@ export interface AnswerComparison {
   unmatchedRows: number;
 }
 
+/** What two tables of the same columns have in common, and the names of rows that only one of them has. */
+interface ComparedTables {
+  numbers: readonly NumberPair[];
+  unmatched: readonly string[];
+}
+
 /** A table by its columns, in whatever order those are. */
 interface NamedTable {
   names: readonly string[];
@@ -51,26 +57,37 @@ const ID_LIKE = /^(?=.*\d)\p{L}[^\s=<>≤≥≈]*$/u;
  * words differ from run to run.
  */
 export function compareAnswers(first: ComparedAnswer, second: ComparedAnswer): AnswerComparison | undefined {
-  const inTexts = [first, second].map(({ text }) =>
-    tablesByColumns(tableRowsIn(text).map(([head = [], , ...rows]) => [head, ...rows])),
+  const both = [first, second];
+  const inTexts = compareTables(
+    both.map(({ text }) => tableRowsIn(text).map(([head = [], , ...rows]) => [head, ...rows])),
   );
-  const inFiles = [first, second].map(({ files }) =>
-    tablesByColumns(files.map((file) => parseDelimitedTable(file))),
-  );
-  const numbers = new Map<string, NumberPair>();
-  let unmatchedRows = 0;
-  for (const [ours, theirs] of [inTexts, inFiles])
-    for (const [columns, table] of ours ?? []) {
-      const other = theirs?.get(columns);
-      const compared = other && compareRows(table, other);
-      for (const pair of compared?.numbers ?? [])
-        numbers.set(JSON.stringify([pair.column, pair.row].map(comparableText)), pair);
-      if (compared !== undefined && compared.numbers.length > 0) unmatchedRows += compared.unmatchedRows;
-    }
-  const all = [...numbers.values()];
+  const inFiles = compareTables(both.map(({ files }) => files.map((file) => parseDelimitedTable(file))));
+  const names = new Set(inFiles.flatMap(({ numbers }) => numbers.map(figureName)));
+  const inTextsAlone = (pair: NumberPair) => !names.has(figureName(pair));
+  const numbers = [
+    ...inTexts.flatMap((tables) => tables.numbers.filter(inTextsAlone)),
+    ...inFiles.flatMap((tables) => tables.numbers),
+  ];
+  // Several tables may have the same figure.
+  const all = [...new Map(numbers.map((pair) => [figureName(pair) + pair.values.join(), pair])).values()];
   const isRounded = all.some(({ agree }) => agree === 'rounded');
   const differing = all.filter(({ agree }) => agree === false);
+  const unmatchedRows = new Set([...inTexts, ...inFiles].flatMap(({ unmatched }) => unmatched)).size;
   return all.length === 0 ? undefined : { compared: all.length, isRounded, differing, unmatchedRows };
+}
+
+function figureName({ column, row }: NumberPair): string {
+  return JSON.stringify([column, row].map(comparableText));
+}
+
+/** The tables that both answers have, as far as they have figures. */
+function compareTables(tables: readonly (readonly string[][][])[]): ComparedTables[] {
+  const [ours = new Map<string, NamedTable>(), theirs] = tables.map(tablesByColumns);
+  return [...ours].flatMap(([columns, table]) => {
+    const other = theirs?.get(columns);
+    const compared = other && compareRows(table, other);
+    return compared === undefined || compared.numbers.length === 0 ? [] : [compared];
+  });
 }
 
 /** The tables of an answer by their columns. Nobody can tell which of two with the same columns the other answer's is. */
@@ -103,27 +120,30 @@ function withRepeatedNames(rows: readonly string[][]): string[][] {
   });
 }
 
-function compareRows({ names, rows: first }: NamedTable, other: NamedTable) {
+function compareRows({ names, rows: first }: NamedTable, other: NamedTable): ComparedTables | undefined {
   const order = names.map((name) => other.names.map(comparableText).indexOf(comparableText(name)));
   const second = other.rows.map((row) => order.map((at) => row[at] ?? ''));
-  const { keys, isSure = false } = keyColumns(names.length, first, second) ?? {};
-  const others = new Map(keys && second.map((row) => [rowKey(row, keys), row]));
-  const matched = first.filter((row) => keys !== undefined && others.has(rowKey(row, keys)));
-  const unmatchedRows = first.length + second.length - 2 * matched.length;
-  if (unmatchedRows > 0 && !isSure) return { numbers: [], unmatchedRows };
-  const numbers = matched.flatMap((row) =>
-    names.flatMap((name, at): NumberPair[] => {
+  const found = keyColumns(names.length, first, second);
+  if (found === undefined) return undefined;
+  const { keys, isSure } = found;
+  const ours = new Set(first.map((row) => rowKey(row, keys)));
+  const theirs = new Map(second.map((row) => [rowKey(row, keys), row]));
+  const unmatched = [...ours, ...theirs.keys()].filter((key) => !(ours.has(key) && theirs.has(key)));
+  if (unmatched.length > 0 && !isSure) return undefined;
+  const numbers = first.flatMap((row) => {
+    const like = theirs.get(rowKey(row, keys)) ?? [];
+    return names.flatMap((name, at): NumberPair[] => {
       const column = plainCell(name);
-      if (keys?.includes(at) || isIdentifier(column)) return [];
-      const values = [row[at] ?? '', others.get(rowKey(row, keys ?? []))?.[at] ?? ''] as const;
+      if (keys.includes(at) || isIdentifier(column)) return [];
+      const values = [row[at] ?? '', like[at] ?? ''] as const;
       const [one, two] = [numberInCell(values[0]), numberInCell(values[1])];
       const agree = one && two && doNumbersAgree(one, two);
       if (agree === undefined) return [];
-      const named = keys?.map((key) => plainCell(row[key] ?? '')).join(', ') ?? '';
+      const named = keys.map((key) => plainCell(row[key] ?? '')).join(', ');
       return [{ column, row: named, values: [plainCell(values[0]), plainCell(values[1])], agree }];
-    }),
-  );
-  return { numbers, unmatchedRows };
+    });
+  });
+  return { numbers, unmatched };
 }
 
 /** What stands in brackets behind the name does not count, unless it says that these are shares: "HER2 pos (%)". */

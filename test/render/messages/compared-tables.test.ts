@@ -204,6 +204,25 @@ describe('two answers', () => {
     );
   });
 
+  test('count a row once that the text and a file of one answer alone have', () => {
+    const both = (rows: Rows) => ({ ...answer(rows), files: [csv(rows)] });
+    const told = line(both(GENES), both([...GENES, ['EGFR', '0.5', '0.2']]));
+    expect(told).toContain('6 of 6 figures agree within 1 %; 1 row in one of the answers only.');
+  });
+
+  test('keep figures apart that two tables call the same', () => {
+    const markers = (last: string, mean: string): Rows => [
+      ['Marker', 'Mean', last],
+      ['CRP', mean, '1'],
+      ['IL6', `${mean}7`, '2'],
+    ];
+    const told = line(
+      answer(markers('SD', '5'), markers('n', '9')),
+      answer(markers('SD', '8'), markers('n', '9')),
+    );
+    expect(told).toContain('6 of 8 figures agree within 1 %; Mean of CRP differs: 5, 8; Mean of IL6 differs');
+  });
+
   test('read files with a comma at each end, and none that begin with a remark', () => {
     const ended = { text: '', files: ['gene,x\nA,1.5,\nB,2.5,\n'] };
     const begun = { text: '', files: ['# made by a program\ngene,x\nA,1.5\nB,2.5\n'] };

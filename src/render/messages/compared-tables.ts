@@ -50,6 +50,9 @@ const IDENTIFIER =
 /** A range, an interval or a fraction, which differ from run to run, and a word with digits, such as an accession. */
 const RANGE = /^[^\p{L}\d]*\d+\D+\d/u;
 const ID_LIKE = /^(?=.*\d)\p{L}[^\s=<>≤≥≈]*$/u;
+/** References at the end of a cell, such as [3], [^3] and [3, 5], also with their links. */
+const CITATIONS =
+  /(?:\s?\\?\[\[?\^?\d{1,3}(?:[,;–-]\s?\d{1,3}){0,9}\\?\]\]?(?:\(https?:[^()\s]*\))?){1,4}(?=[\s*_]*$)/;
 
 /**
  * Compares the numbers of two answers, in their tables of the same columns, of which an answer may have only one: those of their
@@ -139,7 +142,7 @@ function compareRows({ names, rows: first }: NamedTable, other: NamedTable): Com
       const [one, two] = [numberInCell(values[0]), numberInCell(values[1])];
       const agree = one && two && doNumbersAgree(one, two);
       if (agree === undefined) return [];
-      const named = keys.map((key) => plainCell(row[key] ?? '')).join(', ');
+      const named = keys.map((key) => nameIn(row[key] ?? '')).join(', ');
       return [{ column, row: named, values: [plainCell(values[0]), plainCell(values[1])], agree }];
     });
   });
@@ -153,14 +156,13 @@ function isIdentifier(column: string): boolean {
 
 /** What identifies a row: its cells in these columns. */
 function rowKey(row: readonly string[], columns: readonly number[]): string {
-  return JSON.stringify(
-    columns.map((at) =>
-      plainCell(row[at] ?? '')
-        .toLowerCase()
-        .replaceAll('−', '-')
-        .replace(/\s+/g, ' '),
-    ),
-  );
+  const nameAt = (at: number) => nameIn(row[at] ?? '').toLowerCase();
+  return JSON.stringify(columns.map((at) => nameAt(at).replace(/[‐-―−]/g, '-').replace(/\s+/g, ' ')));
+}
+
+/** The name in a cell, without its link and the references behind it, whose numbers differ from run to run. */
+function nameIn(cell: string): string {
+  return plainCell(cell.replace(CITATIONS, '').replace(/\[([^[\]]*)\]\(https?:[^()\s]*\)/g, '$1'));
 }
 
 /**

@@ -51,8 +51,8 @@ function shows(shown = '', cell: string): boolean {
   return Math.abs(Number(shown) - Number(cell)) <= 0.5001 * 10 ** (Number(exponent) - decimals.length);
 }
 
-/** Cells that differ only in case, marks of Markdown, spaces, separators of thousands and how µ is encoded read the same. */
+/** Cells that differ only in case, marks of Markdown, spaces, dashes, separators of thousands and how µ is encoded read the same. */
 export function comparableText(cell: string): string {
-  const plain = cell.toLowerCase().replaceAll('−', '-').replaceAll('\u03bc', '\u00b5');
+  const plain = cell.toLowerCase().replace(/[‐-―−]/g, '-').replaceAll('\u03bc', '\u00b5');
   return plain.replace(/[\s*_~`\\]|(?<=\d),(?=\d{3}(?!\d))/g, '');
 }

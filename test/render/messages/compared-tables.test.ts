@@ -285,6 +285,18 @@ describe('two answers', () => {
       '2 of 3 figures agree within 1 %; FC of TP53, 48h differs: 2.0, 2.5.',
     ],
     [
+      'names, whatever their links, their dashes and the references behind them',
+      rowsOf('Arm, ORR', '[IL-6](https://x.org/6) [3], 36 %', 'TNF‑α, 28 %', '**18–29 y** [^2], 5 %'),
+      rowsOf('Arm, ORR', 'IL‑6, 36 %', '_TNF-α_ [[1]](https://x.org/1), 48 %', '18-29 y [1; 4], 5 %'),
+      '2 of 3 figures agree within 1 %; ORR of TNF‑α differs: 28 %, 48 %.',
+    ],
+    [
+      'formulas, of which no part is a link',
+      rowsOf('SMILES, IC50', 'C[C@@H](N)C(=O)O, 5', 'CCO, 7'),
+      rowsOf('SMILES, IC50', 'C[C@@H](O)C(=O)O, 9', 'CCO, 7'),
+      '1 of 1 figure agrees within 1 %; 2 rows in one of the answers only.',
+    ],
+    [
       'ids, too',
       rowsOf('Cluster, Marker, FC', 'T cells, CD3D, 2.1', 'B cells, MS4A1, 3.0'),
       rowsOf('Cluster, Marker, FC', 'T cells, IL7R, 3.4', 'B cells, MS4A1, 3.0'),

@@ -133,20 +133,28 @@ function compareRows({ names, rows: first }: NamedTable, other: NamedTable): Com
   const theirs = new Map(second.map((row) => [rowKey(row, keys), row]));
   const unmatched = [...ours, ...theirs.keys()].filter((key) => !(ours.has(key) && theirs.has(key)));
   if (unmatched.length > 0 && !isSure) return undefined;
+  const isNumbering = (at: number) => [first, second].every((rows) => areNumbered(rows, at));
+  const columns = names.map((name, at) => ({ column: plainCell(name), at }));
+  const figures = columns.filter(({ column, at }) => {
+    return !keys.includes(at) && !isIdentifier(column) && !(at < (keys[0] ?? 0) && isNumbering(at));
+  });
   const numbers = first.flatMap((row) => {
     const like = theirs.get(rowKey(row, keys)) ?? [];
-    return names.flatMap((name, at): NumberPair[] => {
-      const column = plainCell(name);
-      if (keys.includes(at) || isIdentifier(column)) return [];
+    const named = keys.map((key) => nameIn(row[key] ?? '')).join(', ');
+    return figures.flatMap(({ column, at }): NumberPair[] => {
       const values = [row[at] ?? '', like[at] ?? ''] as const;
       const [one, two] = [numberInCell(values[0]), numberInCell(values[1])];
       const agree = one && two && doNumbersAgree(one, two);
       if (agree === undefined) return [];
-      const named = keys.map((key) => nameIn(row[key] ?? '')).join(', ');
       return [{ column, row: named, values: [plainCell(values[0]), plainCell(values[1])], agree }];
     });
   });
   return { numbers, unmatched };
+}
+
+/** Whether a column numbers the rows from 1 on: "No.", "Nr." and the like. */
+function areNumbered(rows: readonly string[][], at: number): boolean {
+  return rows.every((row, index) => Number(plainCell(row[at] ?? '')) === index + 1);
 }
 
 /** What stands in brackets behind the name does not count, unless it says that these are shares: "HER2 pos (%)". */
@@ -167,8 +175,8 @@ function nameIn(cell: string): string {
 
 /**
  * The columns that tell the rows of both tables apart: as few of words as do, from the left, and those of ids; else those of words
- * and of sizes with a unit, such as doses, or whole numbers in the first column, which is sure only if each row has its like. Of
- * tables of one row each, all words. Undefined if nothing does.
+ * and of sizes, such as doses, with a unit or in the first column, which is sure only if each row has its like. Of tables of one
+ * row each, all words. Undefined if nothing does.
  */
 function keyColumns(count: number, first: readonly string[][], second: readonly string[][]) {
   const all = [...first, ...second];
@@ -178,7 +186,7 @@ function keyColumns(count: number, first: readonly string[][], second: readonly 
   if (first.length === 1 && second.length === 1) return { keys: words, isSure: true };
   const labels = columnsOf((cell, at) => {
     const number = numberInCell(cell);
-    return number === undefined || number.unit !== '' || (at === 0 && /^\d+$/.test(plainCell(cell)));
+    return number === undefined || number.unit !== '' || at === 0;
   });
   const areApart = (rows: readonly string[][], keys: readonly number[]) =>
     new Set(rows.map((row) => rowKey(row, keys))).size === rows.length;

@@ -107,6 +107,15 @@ describe('two answers', () => {
       '2 of 2',
     ],
     [
+      'other numbers in the first column',
+      [
+        ['Dose (µM)', 'Viability'],
+        ['0.1', '0.9'],
+        ['1.5', '0.4'],
+      ],
+      '2 of 2',
+    ],
+    [
       'nothing, in a table of one row',
       [
         ['Mean', 'SD'],
@@ -283,6 +292,12 @@ describe('two answers', () => {
         'MYC, 24h, 3.0, robust',
       ),
       '2 of 3 figures agree within 1 %; FC of TP53, 48h differs: 2.0, 2.5.',
+    ],
+    [
+      'names alone, behind what numbers the rows',
+      rowsOf('No., Gene, FC', '1, TP53, 1.8', '2, MYC, 3.0'),
+      rowsOf('No., Gene, FC', '1, MYC, 3.0', '2, TP53, 1.9'),
+      '1 of 2 figures agree within 1 %; FC of TP53 differs: 1.8, 1.9.',
     ],
     [
       'names, whatever their links, their dashes and the references behind them',

@@ -18,7 +18,7 @@ const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 const EXPONENT = `[⁺⁻]?[${SUPERSCRIPTS}]+`;
 const MINUS = '−–‐-';
 /** With separators of thousands or without; what begins with further zeros is a name. */
-const DIGITS = '(?!0[\\d,])(?:\\d{1,3}(?:[,\u2009\u202f]\\d{3})+|\\d+)(?:\\.(\\d*))?|\\.(\\d+)';
+const DIGITS = '(?!0[\\d,])(?:\\d{1,3}(?:[,\u00a0\u2009\u202f]\\d{3})+|\\d+)(?:\\.(\\d*))?|\\.(\\d+)';
 const CARET = `\\^\\(?([+⁺⁻${MINUS}]?[\\d${SUPERSCRIPTS}]+)\\)?`;
 const RAISED = `${CARET}|(${EXPONENT}|[${MINUS}]\\d+)`;
 const POWER = `e([+${MINUS}]?\\d+)|\\s?[×x·⋅*]\\s?10(?:${RAISED})`;
@@ -42,7 +42,7 @@ export function numberInCell(cell: string): CellNumber | undefined {
   const [, bound = '', sign = '', digits = '', afterPoint, bare, e, caret, raised, behind = ''] = parts;
   const rest = REST.exec(behind.trimEnd());
   if (rest === null) return undefined;
-  const size = Number(digits.replace(/[,\u2009\u202f]/g, ''));
+  const size = Number(digits.replace(/[,\s]/g, ''));
   const decimals = (afterPoint ?? bare ?? '').length;
   const power = e ?? caret ?? raised ?? '0';
   const unit = (rest[1] ?? rest[2] ?? '').trim().replace(/^x$/, '×').replaceAll('\u03bc', '\u00b5');
@@ -82,6 +82,7 @@ export function plainCell(cell: string): string {
   return cell
     .replace(/&([lg])t;/g, (_, side) => (side === 'l' ? '<' : '>'))
     .replace(/\\times|\\cdot/g, '×')
+    .replaceAll('\\pm', '±')
     .replace(/<sup>([^<]{0,20})<\/sup>/gi, '^$1')
     .replace(/\\(?=[!-/:-@[-`{-~])|[$`{}]/g, '')
     .trim()

@@ -26,7 +26,8 @@ const MAX_PLAIN_ROWS = 10;
 const MAX_ROWS = 100;
 const PAGE_SIZE = 10;
 /** With a thousands separator or without; what begins with further zeros is a name. */
-const NUMBER = /^[+\-−]?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+)?(?:\.\d+)?(?<=\d)(?:e[+\-−]?\d+)?%?$/i;
+const NUMBER =
+  /^[+\-−–]?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:[,\u00a0\u2009\u202f]\d{3})+)?(?:\.\d+)?(?<=\d)(?:e[+\-−]?\d+)?(?:\s?%)?$/i;
 /** A number with a power of ten, or such a power alone, as people write them: 1.2 × 10⁻⁸, 3×10^5. */
 const POWER = /^[\d.,\s×x·⋅*+−–-]*10[\^⁺⁻⁰¹²³⁴-⁹][\d⁺⁻⁰¹²³⁴-⁹+−–-]*$/;
 const LINK = /^\[[\s\S]*\]\(\s*<?(https?:[^\s<>]+?)>?(?:\s+["'(][\s\S]*)?\s*\)$/;
@@ -171,7 +172,7 @@ function rawText(text: string): types.RawTextElement {
 function numberIn(text: string): number | undefined {
   const power = POWER.test(text) ? numberInCell(text) : undefined;
   if (power === undefined && !NUMBER.test(text)) return undefined;
-  const plain = text.replace(/[,%+]/g, '').replaceAll('−', '-');
+  const plain = text.replace(/[,%+\s]/g, '').replace(/[−–]/g, '-');
   const digits = power === undefined ? plain : `${power.mantissa}e${power.exponent}`;
   const value = Number(digits);
   // A number that is too small for the type is still not 0.

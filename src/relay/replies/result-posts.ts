@@ -267,13 +267,14 @@ async function chooseShown(
   return { shown, notes };
 }
 
-/** The texts of a turn's delimited tables; none if there are too many, or one cannot be read. Throws an AgentError. */
+/** The texts of a turn's delimited tables that are not empty; none if too many, large or unreadable. Throws an AgentError. */
 export async function resultTables(context: SettledTurnContext): Promise<string[]> {
   const { deps, turn, memory } = context;
   const claims = await deps.store.results.ofThread(turn);
   const { results } = await listResults(context).finally(() => memory.drop('results'));
   const isOfNoOtherTurn = ({ id }: ResultFile) => (claims.get(id)?.turn_id ?? turn.id) === turn.id;
-  const isTable = ({ name, mimeType }: ResultFile) => TABLE.test(fileType(name, mimeType));
+  const isTable = ({ name, mimeType, sizeBytes }: ResultFile) =>
+    sizeBytes !== 0 && TABLE.test(fileType(name, mimeType));
   const tables = results.filter((result) => isOfNoOtherTurn(result) && isTable(result));
   const { maxTableBytes } = deps.settings;
   const readable = tables.filter(hasSize).filter((one) => one.downloadUrl && one.sizeBytes <= maxTableBytes);

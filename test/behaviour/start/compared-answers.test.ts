@@ -16,6 +16,7 @@ const script: AgentScript = async (turn) => {
   if (turn.text.includes('in words')) return turn.write(`TP53 rose by ${fold}.`);
   if (turn.text.includes('in a file')) {
     await turn.result('genes.csv', 'text/csv', `gene,log2FC\nTP53,${fold}00\nMYC,-2.1\n`);
+    await turn.result('none.csv', 'text/csv', '');
     return turn.write('The file has it.');
   }
   turn.write(`Run ${run}.\n\n${table(fold)}`);

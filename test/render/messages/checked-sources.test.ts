@@ -245,6 +245,12 @@ describe('a source', () => {
     expect(isOtherTitle('Mutation of TP53', beside('1. Several moths were seen. x'))).toBe(true);
     expect(isOtherTitle('TNF-α and TP53 mutation', beside('1. Several moths were seen. x'))).toBe(true);
     expect(readableTitle('  &lt;i&gt;p&lt;/i&gt; &lt; 0.05 &amp;\n  q > 3')).toBe('p < 0.05 & q > 3');
+    expect(readableTitle('Removal of <b>CO<inf>2</inf></b> by <sc>l</sc>-proline')).toBe(
+      'Removal of CO2 by l-proline',
+    );
+    const twice =
+      '<tex-math notation="LaTeX">$^2$</tex-math><alternatives><mml:math><mml:mn>2</mml:mn></mml:math></alternatives>';
+    expect(readableTitle(`D<inline-formula>${twice}</inline-formula> nets`)).toBe('D$^2$ nets');
   });
 });
 

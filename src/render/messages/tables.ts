@@ -25,11 +25,8 @@ const MAX_PLAIN_ROWS = 10;
 /** Rows of one table, beside its header (https://docs.slack.dev/reference/block-kit/blocks/data-table-block). */
 const MAX_ROWS = 100;
 const PAGE_SIZE = 10;
-/** With a thousands separator or without; what begins with further zeros is a name. */
-const NUMBER =
-  /^[+\-−–]?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:[,\u00a0\u2009\u202f]\d{3})+)?(?:\.\d+)?(?<=\d)(?:e[+\-−]?\d+)?(?:\s?%)?$/i;
-/** A number with a power of ten, or such a power alone, as people write them: 1.2 × 10⁻⁸, 3×10^5. */
-const POWER = /^[\d.,\s×x·⋅*+−–-]*10[\^⁺⁻⁰¹²³⁴-⁹][\d⁺⁻⁰¹²³⁴-⁹+−–-]*$/;
+/** What a cell with nothing beside its number holds: neither an error, an interval, a bound nor a unit but per cent. */
+const NUMBER_ALONE = /^[\d.,\s×x·⋅*^e⁺⁻⁰¹²³⁴-⁹+−–%-]+$/i;
 const LINK = /^\[[\s\S]*\]\(\s*<?(https?:[^\s<>]+?)>?(?:\s+["'(][\s\S]*)?\s*\)$/;
 const STYLES: Readonly<Record<string, types.RichTextStyleable['style']>> = {
   strong: { bold: true },
@@ -148,7 +145,7 @@ export function cellText(source: string, count: ParseCounter): string {
 
 /** A link in a file: its label, and its address unless that holds the label, such as an id, or gives access; a number stays one. */
 export function linkText({ text = '', url }: { text?: string; url: string }): string {
-  return NUMBER.test(text) || url.includes(text) || isSignedLink(url) ? text : `${text} (${url})`;
+  return numberIn(text) !== undefined || url.includes(text) || isSignedLink(url) ? text : `${text} (${url})`;
 }
 
 /** Something that a cell of a data table cannot show. */
@@ -170,14 +167,12 @@ function rawText(text: string): types.RawTextElement {
 }
 
 function numberIn(text: string): number | undefined {
-  const power = POWER.test(text) ? numberInCell(text) : undefined;
-  if (power === undefined && !NUMBER.test(text)) return undefined;
-  const plain = text.replace(/[,%+\s]/g, '').replace(/[−–]/g, '-');
-  const digits = power === undefined ? plain : `${power.mantissa}e${power.exponent}`;
-  const value = Number(digits);
+  const number = NUMBER_ALONE.test(text) ? numberInCell(text) : undefined;
+  if (number === undefined || !/^%?$/.test(number.unit)) return undefined;
+  const { mantissa, exponent } = number;
+  const value = exponent === 0 ? mantissa : Number(`${mantissa}e${exponent}`);
   // A number that is too small for the type is still not 0.
-  if (value === 0 && /^[^e]*[1-9]/i.test(digits))
-    return digits.startsWith('-') ? -Number.MIN_VALUE : Number.MIN_VALUE;
+  if (value === 0 && mantissa !== 0) return Math.sign(mantissa) * Number.MIN_VALUE;
   return Number.isFinite(value) ? value : undefined;
 }
 

@@ -23,7 +23,7 @@ import { furtherSourceBlocks } from '../render/messages/sources.ts';
 import { type ToolStep, toolSteps } from '../render/messages/tool-steps.ts';
 import * as strings from '../render/strings/index.ts';
 import { shorten } from '../render/text-format.ts';
-import type { ClaimedResult } from '../store/files/posted-results.ts';
+import { isPostedBy } from '../store/files/posted-results.ts';
 import type { Turn } from '../store/schema.ts';
 import { taskIdOf } from '../store/threads/turns.ts';
 import { type ModalContent, openAndFillModal, pagerBlocks, parsePage, updateModal } from './modals.ts';
@@ -117,10 +117,7 @@ async function freshLinksContent(deps: RelayDeps, press: ControlRequest): Promis
     if (tooOften !== undefined) return tooOften;
     const claimed = await deps.store.results.ofThread(turn);
     const { results } = await agent.allResults(taskId);
-    // What was written again since belongs to a later turn, too.
-    const isOwn = (claim?: ClaimedResult) =>
-      claim?.turn_id === turn.id || claim?.earlier_turn_ids.includes(turn.id) === true;
-    const own = results.filter(({ id }) => isOwn(claimed.get(id)));
+    const own = results.filter(({ id }) => isPostedBy(turn.id, claimed.get(id)));
     // Where the list could not be read at the turn's end, nobody has claimed its results yet.
     const asked = own.length > 0 ? own : results.filter(({ id }) => !claimed.has(id));
     const listed = asked.map((result) => toListedResult(deps, result, turn));

@@ -1,6 +1,7 @@
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import { displayedFileName } from '../../render/messages/result-list.ts';
 import * as strings from '../../render/strings/index.ts';
+import { isPostedBy } from '../../store/files/posted-results.ts';
 import { JOB_KIND } from '../../store/jobs/jobs.ts';
 import type { ArchiveContents, ArchiveKind, RecordWork } from './archive-delivery.ts';
 import { type ArchiveEntry, MAX_ARCHIVE_BYTES } from './archive-file.ts';
@@ -22,8 +23,8 @@ async function packAnswerFiles(
   work: RecordWork,
   { turn }: { turn: string | undefined },
 ): Promise<ArchiveContents> {
-  const { byTurn, isComplete } = await readResults(work);
-  const files = byTurn.get(turn ?? '') ?? [];
+  const { claimed, results, isComplete } = await readResults(work);
+  const files = results.filter(({ id }) => isPostedBy(turn ?? '', claimed.get(id)));
   // The service no longer has any of them.
   if (files.length === 0)
     throw new AgentNotFoundError({ sentence: 'The task has no results of this turn.', outcome: 'refused' });

@@ -50,7 +50,10 @@ export async function* readTurns(
   work: RecordWork,
 ): AsyncGenerator<recorded.RecordedTurn<TaskFile> | undefined> {
   const turns = await work.deps.store.tasks.sentTurns(work.row);
-  const { byTurn: results } = await readResults(work, turns.at(-1)?.id);
+  const { claimed, results } = await readResults(work);
+  // Those that no turn has posted yet count as the last one's.
+  const turnOf = ({ id }: TaskFile) => claimed.get(id)?.turn_id ?? turns.at(-1)?.id;
+  const resultsByTurn = Map.groupBy(results, turnOf);
   const deleted = await readDeleted(work);
   const unlessDeleted = (file: TaskFile) =>
     deleted.has(file.id) ? { ...file, leftOut: recordNotes.files.deleted } : file;
@@ -69,7 +72,7 @@ export async function* readTurns(
         filesIn: await readInputs(work, turn.attached_file_ids ?? []),
         answer: isShown ? await readAnswer(work, turn.assistant_message_id) : recordNotes.deleted,
         sourceChecks: (isShown && turn.source_checks) || {},
-        filesOut: isShown ? (results.get(turn.id) ?? []).map(unlessDeleted) : [],
+        filesOut: isShown ? (resultsByTurn.get(turn.id) ?? []).map(unlessDeleted) : [],
         skill: turn.skill,
         outcome: turn.outcome,
         endedAt: turn.finished_at,

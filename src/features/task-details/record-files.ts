@@ -78,12 +78,12 @@ function slackBytes(work: RecordWork, file: SlackFile, sha256: string | null, si
   });
 }
 
-/** The task's results by the turn that posted each; those that none has posted yet count as the last one's. Throws an AgentError. */
-export async function readResults(work: RecordWork, lastTurn = '') {
+/** The task's results, and the turns that posted them, by their ids. Throws an AgentError. */
+export async function readResults(work: RecordWork) {
   const { deps, agent, taskId, row, lease } = work;
   const claimed = await deps.store.results.ofThread(row);
-  const { results, isComplete } = await agent.allResults(taskId, { signal: lease.signal });
-  const files = results.map(({ downloadUrl, ...result }): TaskFile => {
+  const listed = await agent.allResults(taskId, { signal: lease.signal });
+  const results = listed.results.map(({ downloadUrl, ...result }): TaskFile => {
     const download = (signal: AbortSignal) => {
       const limits = { maxBytes: MAX_ARCHIVE_BYTES, timeoutMs: FILES_TIMEOUT_MS, signal };
       const bytes = resultBytes(work, { downloadUrl, ...result }, limits);
@@ -91,7 +91,7 @@ export async function readResults(work: RecordWork, lastTurn = '') {
     };
     return { ...result, sha256: claimed.get(result.id)?.sha256 ?? null, downloads: [download, download] };
   });
-  return { byTurn: Map.groupBy(files, ({ id }) => claimed.get(id)?.turn_id ?? lastTurn), isComplete };
+  return { claimed, results, isComplete: listed.isComplete };
 }
 
 /**

@@ -8,6 +8,11 @@ export interface ClaimedResult
   shown: boolean;
 }
 
+/** Whether a turn posted a result: what was written again since belongs to a later turn, too. */
+export function isPostedBy(turnId: string, claim: ClaimedResult | undefined): boolean {
+  return claim?.turn_id === turnId || claim?.earlier_turn_ids.includes(turnId) === true;
+}
+
 /** A result, with its bytes and when it was made as far as the service tells them, or a review. */
 export interface ClaimableResult {
   readonly id: string;

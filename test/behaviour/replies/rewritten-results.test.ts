@@ -3,6 +3,7 @@ import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
+import { unpacked } from '../../support/unpacked-record.ts';
 
 /** A table with a row for each word. */
 const tableOf = (words: string[]) => ['word', ...words].join('\n');
@@ -90,6 +91,11 @@ describe('a file that the agent writes again under its id', () => {
     );
     expect(JSON.stringify(slack.modal(scene.ada))).toContain('words.csv');
     expect(JSON.stringify(slack.modal(scene.ada))).not.toContain('log.txt');
+    await slack.closeView(scene.ada);
+    await slack.click({ person: scene.ada, channel, ts: list?.ts ?? '', actionId: 'download_all' });
+    const archives = () => slack.messages(slack.openDm(scene.ada)).flatMap(({ fileIds }) => fileIds);
+    const id = await scene.until('the archive is there', () => archives().at(-1));
+    expect([...(await unpacked(await slack.fileBytes(id))).keys()].sort()).toEqual(['note.txt', 'words.csv']);
   });
 });
 

@@ -90,7 +90,7 @@ export function plainCell(cell: string): string {
 }
 
 /** A number as it is printed, with a power of ten or without, or such a power alone. */
-const PRINTED = new RegExp(`^([+−-]?)(?:(\\d+(?:\\.\\d+)?)(?: ?[×·] ?10(${EXPONENT}))?|10(${EXPONENT}))$`);
+const PRINTED = new RegExp(`^([+−–-]?)(?:(\\d+(?:\\.\\d+)?)(?: ?[×·] ?10(${EXPONENT}))?|10(${EXPONENT}))$`);
 
 /** A cell's number as programs read it: `−2.5 × 10⁻³` is `-2.5e-3`. Any other text stays as it is. */
 export function machineReadable(cell: string): string {

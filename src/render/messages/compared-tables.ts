@@ -26,12 +26,6 @@ export interface AnswerComparison {
   unmatchedRows: number;
 }
 
-/** What two tables of the same columns have in common, and the names of rows that only one of them has. */
-interface ComparedTables {
-  numbers: readonly NumberPair[];
-  unmatched: readonly string[];
-}
-
 /** A table by its columns, in whatever order those are. */
 interface NamedTable {
   names: readonly string[];
@@ -60,37 +54,34 @@ const CITATIONS =
  * words differ from run to run.
  */
 export function compareAnswers(first: ComparedAnswer, second: ComparedAnswer): AnswerComparison | undefined {
-  const both = [first, second];
-  const inTexts = compareTables(
-    both.map(({ text }) => tableRowsIn(text).map(([head = [], , ...rows]) => [head, ...rows])),
+  const inFiles = [first, second].map(({ files }) =>
+    tablesByColumns(files.map((file) => parseDelimitedTable(file))),
   );
-  const inFiles = compareTables(both.map(({ files }) => files.map((file) => parseDelimitedTable(file))));
-  const names = new Set(inFiles.flatMap(({ numbers }) => numbers.map(figureName)));
-  const inTextsAlone = (pair: NumberPair) => !names.has(figureName(pair));
-  const numbers = [
-    ...inTexts.flatMap((tables) => tables.numbers.filter(inTextsAlone)),
-    ...inFiles.flatMap((tables) => tables.numbers),
-  ];
-  // Several tables may have the same figure.
-  const all = [...new Map(numbers.map((pair) => [figureName(pair) + pair.values.join(), pair])).values()];
+  const inTexts = [first, second].map(({ text }) =>
+    tablesByColumns(tableRowsIn(text).map(([head = [], , ...rows]) => [head, ...rows])),
+  );
+  const numbers = new Map<string, NumberPair>();
+  const unmatched = new Set<string>();
+  for (const [ours, theirs] of [inFiles, inTexts]) {
+    // Of the figures of a text, those that a file has are known by then; two tables may have different ones of one name.
+    const known = new Set([...numbers.values()].map(figureName));
+    for (const [columns, table] of ours ?? []) {
+      const other = theirs?.get(columns);
+      const compared = other && compareRows(table, other);
+      for (const pair of compared?.numbers ?? [])
+        if (!known.has(figureName(pair))) numbers.set(figureName(pair) + pair.values.join(), pair);
+      for (const row of compared?.unmatched ?? []) unmatched.add(row);
+    }
+  }
+  const all = [...numbers.values()];
   const isRounded = all.some(({ agree }) => agree === 'rounded');
   const differing = all.filter(({ agree }) => agree === false);
-  const unmatchedRows = new Set([...inTexts, ...inFiles].flatMap(({ unmatched }) => unmatched)).size;
+  const unmatchedRows = unmatched.size;
   return all.length === 0 ? undefined : { compared: all.length, isRounded, differing, unmatchedRows };
 }
 
 function figureName({ column, row }: NumberPair): string {
   return JSON.stringify([column, row].map(comparableText));
-}
-
-/** The tables that both answers have, as far as they have figures. */
-function compareTables(tables: readonly (readonly string[][][])[]): ComparedTables[] {
-  const [ours = new Map<string, NamedTable>(), theirs] = tables.map(tablesByColumns);
-  return [...ours].flatMap(([columns, table]) => {
-    const other = theirs?.get(columns);
-    const compared = other && compareRows(table, other);
-    return compared === undefined || compared.numbers.length === 0 ? [] : [compared];
-  });
 }
 
 /** The tables of an answer by their columns. Nobody can tell which of two with the same columns the other answer's is. */
@@ -123,7 +114,8 @@ function withRepeatedNames(rows: readonly string[][]): string[][] {
   });
 }
 
-function compareRows({ names, rows: first }: NamedTable, other: NamedTable): ComparedTables | undefined {
+/** The figures that two tables of the same columns have in common, and the names of rows that only one of them has. */
+function compareRows({ names, rows: first }: NamedTable, other: NamedTable) {
   const order = names.map((name) => other.names.map(comparableText).indexOf(comparableText(name)));
   const second = other.rows.map((row) => order.map((at) => row[at] ?? ''));
   const found = keyColumns(names.length, first, second);
@@ -149,7 +141,7 @@ function compareRows({ names, rows: first }: NamedTable, other: NamedTable): Com
       return [{ column, row: named, values: [plainCell(values[0]), plainCell(values[1])], agree }];
     });
   });
-  return { numbers, unmatched };
+  return { numbers, unmatched: numbers.length === 0 ? [] : unmatched };
 }
 
 /** Whether a column numbers the rows from 1 on: "No.", "Nr." and the like. */

@@ -125,11 +125,13 @@ function compareRows({ names, rows: first }: NamedTable, other: NamedTable) {
   const theirs = new Map(second.map((row) => [rowKey(row, keys), row]));
   const unmatched = [...ours, ...theirs.keys()].filter((key) => !(ours.has(key) && theirs.has(key)));
   if (unmatched.length > 0 && !isSure) return undefined;
-  const isNumbering = (at: number) => [first, second].every((rows) => areNumbered(rows, at));
+  // "No.", "Nr." and the like stand before the names.
+  const areNumbered = (rows: readonly string[][], at: number) =>
+    at < (keys[0] ?? 0) && rows.every((row, index) => Number(plainCell(row[at] ?? '')) === index + 1);
+  const isLabel = (column: string, at: number) =>
+    keys.includes(at) || isIdentifier(column) || [first, second].every((rows) => areNumbered(rows, at));
   const columns = names.map((name, at) => ({ column: plainCell(name), at }));
-  const figures = columns.filter(({ column, at }) => {
-    return !keys.includes(at) && !isIdentifier(column) && !(at < (keys[0] ?? 0) && isNumbering(at));
-  });
+  const figures = columns.filter(({ column, at }) => !isLabel(column, at));
   const numbers = first.flatMap((row) => {
     const like = theirs.get(rowKey(row, keys)) ?? [];
     const named = keys.map((key) => nameIn(row[key] ?? '')).join(', ');
@@ -142,11 +144,6 @@ function compareRows({ names, rows: first }: NamedTable, other: NamedTable) {
     });
   });
   return { numbers, unmatched: numbers.length === 0 ? [] : unmatched };
-}
-
-/** Whether a column numbers the rows from 1 on: "No.", "Nr." and the like. */
-function areNumbered(rows: readonly string[][], at: number): boolean {
-  return rows.every((row, index) => Number(plainCell(row[at] ?? '')) === index + 1);
 }
 
 /** What stands in brackets behind the name does not count, unless it says that these are shares: "HER2 pos (%)". */

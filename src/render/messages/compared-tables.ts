@@ -118,13 +118,11 @@ function withRepeatedNames(rows: readonly string[][]): string[][] {
 function compareRows({ names, rows: first }: NamedTable, other: NamedTable) {
   const order = names.map((name) => other.names.map(comparableText).indexOf(comparableText(name)));
   const second = other.rows.map((row) => order.map((at) => row[at] ?? ''));
-  const found = keyColumns(names.length, first, second);
-  if (found === undefined) return undefined;
-  const { keys, isSure } = found;
+  const keys = keyColumns(names.length, first, second);
+  if (keys === undefined) return undefined;
   const ours = new Set(first.map((row) => rowKey(row, keys)));
   const theirs = new Map(second.map((row) => [rowKey(row, keys), row]));
   const unmatched = [...ours, ...theirs.keys()].filter((key) => !(ours.has(key) && theirs.has(key)));
-  if (unmatched.length > 0 && !isSure) return undefined;
   // "No.", "Nr." and the like stand before the names.
   const areNumbered = (rows: readonly string[][], at: number) =>
     at < (keys[0] ?? 0) && rows.every((row, index) => Number(plainCell(row[at] ?? '')) === index + 1);
@@ -164,19 +162,16 @@ function nameIn(cell: string): string {
 
 /**
  * The columns that tell the rows of both tables apart: as few of words as do, from the left, and those of ids; else those of words
- * and of sizes, such as doses, with a unit or in the first column, which is sure only if each row has its like. Of tables of one
- * row each, all words. Undefined if nothing does.
+ * and of sizes, such as doses, with a unit or in the first column, if one table has all rows of the other. Of tables of one row
+ * each, all words. Undefined if nothing does.
  */
 function keyColumns(count: number, first: readonly string[][], second: readonly string[][]) {
   const all = [...first, ...second];
   const columnsOf = (isKey: (cell: string, at: number) => boolean) =>
     Array.from({ length: count }, (_, at) => at).filter((at) => all.every((row) => isKey(row[at] ?? '', at)));
   const words = columnsOf((cell) => numberInCell(cell) === undefined);
-  if (first.length === 1 && second.length === 1) return { keys: words, isSure: true };
-  const labels = columnsOf((cell, at) => {
-    const number = numberInCell(cell);
-    return number === undefined || number.unit !== '' || at === 0;
-  });
+  if (first.length === 1 && second.length === 1) return words;
+  const labels = columnsOf((cell, at) => at === 0 || numberInCell(cell)?.unit !== '');
   const areApart = (rows: readonly string[][], keys: readonly number[]) =>
     new Set(rows.map((row) => rowKey(row, keys))).size === rows.length;
   const isKey = (keys: readonly number[]) => areApart(first, keys) && areApart(second, keys);
@@ -189,15 +184,11 @@ function keyColumns(count: number, first: readonly string[][], second: readonly 
   if (named.length > 0) {
     const isOfOneMind = arePairedAlike([named, ...single.map((at) => [at])], first, second);
     const ids = columnsOf((cell, at) => single.includes(at) && ID_LIKE.test(plainCell(cell)));
-    return isOfOneMind ? { keys: [...new Set([...named, ...ids])], isSure: true } : undefined;
+    return isOfOneMind ? [...new Set([...named, ...ids])] : undefined;
   }
-  // Ranges may be names, too, such as loci or groups of ages, if each row has its like.
-  const alike = words.find((at) => isKey([at]) && isPairedWhole([at], first, second));
-  if (alike !== undefined) return { keys: [alike], isSure: true };
-  const labelled = [...prefixes(labels.filter((at) => !ranges.includes(at))), ...prefixes(labels)].find(
-    isKey,
-  );
-  return labelled && { keys: labelled, isSure: false };
+  // Ranges may be names, too, such as loci or groups of ages.
+  const inDoubt = [...words.map((at) => [at]), ...prefixes(labels.filter((at) => !ranges.includes(at)))];
+  return [...inDoubt, ...prefixes(labels)].find((keys) => isKey(keys) && isPairedWhole(keys, first, second));
 }
 
 /** Whether each row of the shorter table has its like in the other. */

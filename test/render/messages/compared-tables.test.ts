@@ -294,6 +294,12 @@ describe('two answers', () => {
       '2 of 3 figures agree within 1 %; FC of TP53, 48h differs: 2.0, 2.5.',
     ],
     [
+      'doses, of which one answer has one more',
+      rowsOf('Dose (µM), Viability', '0.1, 0.9', '1, 0.4'),
+      rowsOf('Dose (µM), Viability', '0.1, 0.9', '1, 0.5', '10, 0.1'),
+      '1 of 2 figures agree within 1 %; Viability of 1 differs: 0.4, 0.5; 1 row in one of the answers only.',
+    ],
+    [
       'names alone, behind what numbers the rows',
       rowsOf('No., Gene, FC', '1, TP53, 1.8', '2, MYC, 3.0'),
       rowsOf('No., Gene, FC', '1, MYC, 3.0', '2, TP53, 1.9'),

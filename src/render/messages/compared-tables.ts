@@ -54,15 +54,11 @@ const CITATIONS =
  * words differ from run to run.
  */
 export function compareAnswers(first: ComparedAnswer, second: ComparedAnswer): AnswerComparison | undefined {
-  const inFiles = [first, second].map(({ files }) =>
-    tablesByColumns(files.map((file) => parseDelimitedTable(file))),
-  );
-  const inTexts = [first, second].map(({ text }) =>
-    tablesByColumns(tableRowsIn(text).map(([head = [], , ...rows]) => [head, ...rows])),
-  );
+  const inFiles = [first, second].map(({ files }) => files.map((file) => parseDelimitedTable(file)));
+  const inTexts = [first, second].map(({ text }) => tableRowsIn(text));
   const numbers = new Map<string, NumberPair>();
   const unmatched = new Set<string>();
-  for (const [ours, theirs] of [inFiles, inTexts]) {
+  for (const [ours, theirs] of [inFiles, inTexts].map((both) => both.map(tablesByColumns))) {
     // Of the figures of a text, those that a file has are known by then; two tables may have different ones of one name.
     const known = new Set([...numbers.values()].map(figureName));
     for (const [columns, table] of ours ?? []) {
@@ -146,7 +142,7 @@ function compareRows({ names, rows: first }: NamedTable, other: NamedTable) {
 
 /** What stands in brackets behind the name does not count, unless it says that these are shares: "HER2 pos (%)". */
 function isIdentifier(column: string): boolean {
-  return IDENTIFIER.test(column.replace(/\s*\([^()%]*\)$/, '')) || /[a-z]ID$/.test(column);
+  return IDENTIFIER.test(column.replace(/\s{0,3}\([^()%]*\)$/, '')) || /[a-z]ID$/.test(column);
 }
 
 /** What identifies a row: its cells in these columns. */

@@ -4,7 +4,7 @@ import { cellsOf, hasDelimiterRow } from '../markdown/markdown-node.ts';
 /** Characters of an answer that are searched for tables; its messages show about as many by default. */
 const MAX_ANSWER_LENGTH = 100_000;
 
-/** The tables of an answer as rows of cells, as far as they are compared, the second of them the delimiters. */
+/** The tables of an answer as rows of cells, the header first, as far as they are compared. */
 export function tablesIn(answer: string): string[][][] {
   return tableRowsIn(answer).map((rows) => rows.map((cells) => cells.map(comparableText)));
 }
@@ -13,8 +13,8 @@ export function tablesIn(answer: string): string[][][] {
 export function tableRowsIn(answer: string): string[][][] {
   const pieces = answer.slice(0, MAX_ANSWER_LENGTH).split(/\n(?!.*\|)/);
   return pieces.filter(hasDelimiterRow).map((piece) => {
-    const rows = piece.split('\n').filter((line) => line.includes('|'));
-    return rows.map((row) => cellsOf(row).map((cell) => cell.replaceAll('\\|', '|')));
+    const lines = piece.split('\n').filter((line) => line.includes('|'));
+    return lines.toSpliced(1, 1).map((row) => cellsOf(row).map((cell) => cell.replaceAll('\\|', '|')));
   });
 }
 
@@ -31,7 +31,7 @@ export function isShownWhole(file: string, tables: readonly string[][][]): boole
   if (rows.length === 0 || rows.length > MAX_COMPARED_ROWS) return false;
   // R leaves out the name of the column with the rows' names.
   const head = rows.every((row) => row.length === names.length + 1) ? ['', ...names] : names;
-  return tables.some(([shownHead = [], , ...shown]) => {
+  return tables.some(([shownHead = [], ...shown]) => {
     const columns = head.map((name) => shownHead.indexOf(name));
     if (columns.includes(-1) || new Set(columns).size < columns.length) return false;
     const unused = Map.groupBy(shown, (row) => row[columns[0] ?? 0] ?? '');

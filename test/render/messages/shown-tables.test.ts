@@ -63,7 +63,6 @@ describe('the tables of an answer', () => {
       [
         [
           ['a', 'b'],
-          ['-', '-'],
           ['x|y', '1'],
         ],
       ],
@@ -74,7 +73,6 @@ describe('the tables of an answer', () => {
       [
         [
           ['', 'b'],
-          ['---', '---'],
           ['x', ''],
         ],
       ],
@@ -83,8 +81,8 @@ describe('the tables of an answer', () => {
       'apart from each other',
       'One:\n| a |\n| - |\n| x |\n\nTwo:\n\n| b |\n| - |\n| y |\nEnd',
       [
-        [['a'], ['-'], ['x']],
-        [['b'], ['-'], ['y']],
+        [['a'], ['x']],
+        [['b'], ['y']],
       ],
     ],
     ['but no other lines', 'a | b\n\nso `x | y` holds', []],

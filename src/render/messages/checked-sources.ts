@@ -73,11 +73,12 @@ function summaryOf(sources: readonly Source[], checks: SourceChecks): string {
   return `${counted(sources.length, 'source')}: ${counts.join(', ')}`;
 }
 
-/** Which registries answered, with the notice that NCBI wants where its data are shown. */
+/** Which registries answered and when, with the notice that NCBI wants where its data are shown. */
 function checkedWith(checks: readonly (SourceCheck | undefined)[]): string {
   const registries = [...new Set(checks.flatMap((check) => check?.by ?? []))].sort();
   if (registries.length === 0) return strings.sourcesNotChecked;
-  const told = strings.sourcesCheckedWith(registries);
+  const days = checks.flatMap((check) => check?.checkedAt.slice(0, 10) ?? []).sort();
+  const told = strings.sourcesCheckedWith(registries, days[0], days.at(-1));
   const { url, text } = strings.ncbiDisclaimer;
   return registries.includes('pubmed') ? `${told} <${url}|${text}>.` : told;
 }

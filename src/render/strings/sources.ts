@@ -40,10 +40,11 @@ export function sourceFinding(check: Partial<SourceCheck>): string {
 
 export const sourceNotice = 'notice';
 export const sourceReplacement = 'the newer one';
-/** Below what registries say; NCBI's own words follow where its data are shown. */
-export function sourcesCheckedWith(registries: readonly ('crossref' | 'pubmed')[]): string {
+/** Below what registries say, on days such as 2026-12-01; NCBI's own words follow where its data are shown. */
+export function sourcesCheckedWith(registries: readonly ('crossref' | 'pubmed')[], from = '', to = '') {
   const names = { crossref: 'Crossref', pubmed: 'PubMed' };
-  return `Checked with ${registries.map((one) => names[one]).join(' and ')}.`;
+  const when = from === to ? `on ${to}` : `between ${from} and ${to}`;
+  return `Checked with ${registries.map((one) => names[one]).join(' and ')} ${when}.`;
 }
 export const sourcesNotChecked = "I couldn't check these sources: the registries haven't answered.";
 export const ncbiDisclaimer = {

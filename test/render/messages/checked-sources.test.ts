@@ -296,6 +296,22 @@ describe('the list of sources', () => {
     ['RETRACTED:', 'retracted', 'retracted on 2010-02-06: RETRACTED: (1998)'],
   ] as const)('keeps all words of the title "%s", which is %s', expectSaid);
 
+  test('says which registries were asked, and when: what they say is kept for a while', () => {
+    const asked = (...days: string[]) => {
+      const known = days.map((day, at) => [
+        `pmid:3000000${at}` as const,
+        check({ by: at === 0 ? 'crossref' : 'pubmed', checkedAt: `${day}T10:00:00.000Z` }),
+      ]);
+      const text = 'See PMID 30000000 and PMID 30000001.';
+      const all = { checks: Object.fromEntries(known), buttonUse: undefined };
+      return visibleText({ text: '', blocks: sourceListMessage('t1', answer(text), all)?.blocks ?? [] });
+    };
+    expect(asked('2026-11-05')).toContain('Checked with Crossref on 2026-11-05.');
+    expect(asked('2026-12-01', '2026-11-05')).toContain(
+      'Checked with Crossref and PubMed between 2026-11-05 and 2026-12-01.',
+    );
+  });
+
   test('says nothing of marks before anything is known, and is none without an id that registries know', () => {
     const message = sourceListMessage('t1', blocks);
     expect(message?.blocks).toHaveLength(1);

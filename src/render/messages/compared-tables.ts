@@ -168,9 +168,8 @@ function keyColumns(count: number, first: readonly string[][], second: readonly 
   const words = columnsOf((cell) => numberInCell(cell) === undefined);
   if (first.length === 1 && second.length === 1) return words;
   const labels = columnsOf((cell, at) => at === 0 || numberInCell(cell)?.unit !== '');
-  const areApart = (rows: readonly string[][], keys: readonly number[]) =>
-    new Set(rows.map((row) => rowKey(row, keys))).size === rows.length;
-  const isKey = (keys: readonly number[]) => areApart(first, keys) && areApart(second, keys);
+  const isKey = (keys: readonly number[]) =>
+    [first, second].every((rows) => new Set(rows.map((row) => rowKey(row, keys))).size === rows.length);
   const prefixes = (columns: readonly number[]) =>
     columns.slice(0, MAX_KEY_COLUMNS).map((_, last) => columns.slice(0, last + 1));
   const ranges = columnsOf((cell, at) => at > 0 && RANGE.test(plainCell(cell)));

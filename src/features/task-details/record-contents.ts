@@ -52,8 +52,7 @@ export async function* readTurns(
   const turns = await work.deps.store.tasks.sentTurns(work.row);
   const { claimed, results } = await readResults(work);
   // Those that no turn has posted yet count as the last one's.
-  const turnOf = ({ id }: TaskFile) => claimed.get(id)?.turn_id ?? turns.at(-1)?.id;
-  const resultsByTurn = Map.groupBy(results, turnOf);
+  const resultsByTurn = Map.groupBy(results, ({ id }) => claimed.get(id)?.turn_id ?? turns.at(-1)?.id);
   const deleted = await readDeleted(work);
   const unlessDeleted = (file: TaskFile) =>
     deleted.has(file.id) ? { ...file, leftOut: recordNotes.files.deleted } : file;

@@ -4,14 +4,14 @@ import { balanced } from './doi.ts';
 /** Finds of one kind in one text. */
 export const MAX_FINDS = 2_000;
 
-/** An id is no part of a name, a path, a file's name or an e-mail address; `_` may be the mark of emphasis. */
+/** An id is no part of a name, a path, a file's name or an e-mail address; `_` may be the mark of emphasis, and `.2` a version. */
 const BEFORE = '(?<![A-Za-z\\d/.@-]|\\w_)';
-const AFTER = '(?![A-Za-z\\d%@]|[_.]\\w|/(?!ID))';
+const AFTER = '(?![A-Za-z\\d%@]|_\\w|\\.(?!\\d{1,2}(?!\\w|\\.\\w))\\w|/(?!ID))';
 /** What stands between a word and its id in prose, Markdown, JSON and XML. */
 const MARKS = '["\'`*_:：#=>()（[{ \\t-]{1,12}';
-/** What stands between the ids of a list: each may have a remark in brackets. */
+/** What stands between the ids of a list: each may have a version, and a remark in brackets. */
 const SEPARATOR =
-  /["'`*_)\]]{0,3}[ \t]{0,3}(?:[([][^()[\]\n]{1,60}[)\]][ \t]{0,3})?(?:(?:[,;/&、，；]|and\b|or\b)[ \t]{0,3}){1,2}["'`*_([]{0,3}/y;
+  /(?:\.\d{1,2})?["'`*_)\]]{0,3}[ \t]{0,3}(?:[([][^()[\]\n]{1,60}[)\]][ \t]{0,3})?(?:(?:[,;/&、，；]|and\b|or\b)[ \t]{0,3}){1,2}["'`*_([]{0,3}/y;
 /** What addresses do not hold in prose, Markdown or JSON: spaces, quotes, brackets, punctuation beyond ASCII. */
 const ENDS = `\\s<>"'\`{}[\\]|\\\\*\\u2000-\\u206f${PUNCTUATION}`;
 /** What they hold between other characters: a name's apostrophe, an allele's star, a search's field. */

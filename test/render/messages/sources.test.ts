@@ -33,7 +33,7 @@ scanpy 1.9.1, v3.12.0-rc.1, CUDA 10.2, numpy==10.1234, build 10.2023/py39, R² =
 rs2, RS1234, RS-232, GSE1 and PMCH, NCT1, TP53, C9orf72, H3K27ac, P53, O95, HLA-B*57:01; wells A1, H12, P04, B10.
 10.1234/min, 10.5000/3, 10.2500/1.5e3, 10.1000/100km, 10.1234/0.05, 10.2500/mL, 192.10.1234/24, 10.0.0.0/8, 10.1038/…, 10.1234/1.7, 10/2023
 PMID, PMID 12, PMIDs: 20 found, PubMed: 12345 records, PubMed: 900123, pubmed (54321), 31978945, PMC12, PMC-123456, NCT1234567, NCT123456789, PMIDs 3 of 5
-GSE12345_counts.csv, data/GSE12345/x.txt, GSE12345.tar, /NCT04280705/, /NCT04280705/NCT04280706, GSE12345/GSM1, PMID|31978945, rs429358_C, 10.1038/s41586-020.pdf
+GSE12345_counts.csv, data/GSE12345/x.txt, GSE12345.tar, GSE12345.7z, /NCT04280705/, /NCT04280705/NCT04280706, GSE12345/GSM1, PMID|31978945, rs429358_C, 10.1038/s41586-020.pdf
 PMC1234567@nih.gov, NCT04280705@example.org, @GSE12345, GSE12345@geo, BRCA1_rs429358, hsa_rs429358
 PDB files, PDB 2021 release, PDB 10th, PDB 100KB, PDB: 10GB, PDB ID list, PDB: 20mg, 1TUP, 6VXX.
 PDB: 3rd, PDB 20mg, PDB 5kDa, ClinVar 2024 release, ClinVar: 1500 variants, PubMed 2023, RRID, RRID: pending, ENSG0001, CHEMBL, PXD12
@@ -109,6 +109,9 @@ const WRITTEN: readonly (readonly [string, ...string[]])[] = [
   ],
   ['PMID: 31978945', 'pubmed.ncbi.nlm.nih.gov/31978945'],
   ['_PMID 30971826_', 'pubmed.ncbi.nlm.nih.gov/30971826'],
+  ['PMIDs 30971827.1, 30971828.2.', ...[27, 28].map((end) => `pubmed.ncbi.nlm.nih.gov/309718${end}`)],
+  ['PMC7054410.1', 'pmc.ncbi.nlm.nih.gov/articles/PMC7054410'],
+  ['PXD012345.2', 'proteomecentral.proteomexchange.org/cgi/GetDataset?ID=PXD012345'],
   ['pmid = {32015514}', 'pubmed.ncbi.nlm.nih.gov/32015514'],
   ['pmid         = {32015520}', 'pubmed.ncbi.nlm.nih.gov/32015520'],
   ['{"PubMed":"32015515"}', 'pubmed.ncbi.nlm.nih.gov/32015515'],

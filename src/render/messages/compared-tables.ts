@@ -147,8 +147,8 @@ function isIdentifier(column: string): boolean {
 
 /** What identifies a row: its cells in these columns. */
 function rowKey(row: readonly string[], columns: readonly number[]): string {
-  const nameAt = (at: number) => nameIn(row[at] ?? '').toLowerCase();
-  return JSON.stringify(columns.map((at) => nameAt(at).replace(/[‐-―−]/g, '-').replace(/\s+/g, ' ')));
+  const names = columns.map((at) => nameIn(row[at] ?? '').replace(/[‐-―−]/g, '-'));
+  return JSON.stringify(names).toLowerCase().replace(/\s+/g, ' ');
 }
 
 /** The name in a cell, without its link and the references behind it, whose numbers differ from run to run. */

@@ -53,6 +53,6 @@ function shows(shown = '', cell: string): boolean {
 
 /** Cells that differ only in case, marks of Markdown, spaces, dashes, separators of thousands and how µ is encoded read the same. */
 export function comparableText(cell: string): string {
-  const plain = cell.toLowerCase().replace(/[‐-―−]/g, '-').replaceAll('\u03bc', '\u00b5');
-  return plain.replace(/[\s*_~`\\]|(?<=\d),(?=\d{3}(?!\d))/g, '');
+  const plain = cell.toLowerCase().replace(/[‐-―−]/g, '-');
+  return plain.replaceAll('\u03bc', '\u00b5').replace(/[\s*_~`\\]|(?<=\d),(?=\d{3}(?!\d))/g, '');
 }

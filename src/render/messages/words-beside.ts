@@ -3,7 +3,7 @@ import { readableCharacters } from './searched-text.ts';
 
 /** The markup of titles, with formulas that stand there once more; "p < 0.05" has none. */
 const TAG =
-  /<alternatives>[^]{0,1000}?<\/alternatives>|<\/?(?:i|b|u|em|strong|su[bp]|inf|sc|scp|tt|span|italic|bold|inline-formula|tex-math|(?:mml|jats):[\w-]+)(?:\s[^<>]*)?\/?>/gi;
+  /<alternatives>[\s\S]{0,1000}?<\/alternatives>|<\/?(?:i|b|u|em|strong|su[bp]|inf|sc|scp|tt|span|italic|bold|inline-formula|tex-math|(?:mml|jats):[\w-]+)(?:\s[^<>]*)?\/?>/gi;
 
 /** A registry's title as people read it. */
 export function readableTitle(title: string): string {

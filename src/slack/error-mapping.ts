@@ -103,8 +103,6 @@ const CHANNEL_GONE_CODES = new Set([
   'non_threadable_channel',
   'cannot_reply_to_message',
   'messages_tab_disabled',
-  'posting_to_channel_denied',
-  'posting_to_general_channel_denied',
   'channel_type_not_supported',
   'user_not_in_channel',
 ]);
@@ -131,6 +129,9 @@ const PAYLOAD_CODES = new Set([
   'block_mismatch',
   'parameter_validation_failed',
 ]);
+
+/** A message's files, and what else it shares, that admins keep out of a channel; it may go without them. */
+const SHARING_CODES = /^slack_connect_|^posting_to_|(?:^|_)files?(?:_|$)/;
 
 /** Only these say that the token itself is dead; a network, person or method that is refused does not. */
 const DEAD_INSTALLATION_CODES = new Set([
@@ -189,9 +190,10 @@ export function errorForCode(
   }
   if (MESSAGE_GONE_CODES.has(slackCode))
     return new MessageGoneError(none, 'Post a new reply instead of changing this one.');
-  if (isChannelGoneCode(slackCode))
+  if (CHANNEL_GONE_CODES.has(slackCode) || slackCode.startsWith('restricted_action'))
     return new ChannelGoneError(none, 'Invite the bot to the channel, or unarchive or unlock it.');
-  if (PAYLOAD_CODES.has(slackCode) || slackCode.startsWith('metadata_'))
+  const isSharing = method.startsWith('chat.') && SHARING_CODES.test(slackCode);
+  if (PAYLOAD_CODES.has(slackCode) || slackCode.startsWith('metadata_') || isSharing)
     return new PayloadRefusedError(none, 'Send a shorter message, or plain text without blocks.');
   if (UNKNOWN_OUTCOME_CODES.has(slackCode)) {
     const sentence = 'Slack failed; look at status.slack.com.';
@@ -201,12 +203,4 @@ export function errorForCode(
     return new SlackUnavailableError(none, 'Slack cannot do this right now; try again soon.');
   const page = `https://docs.slack.dev/reference/methods/${method}`;
   return new SlackRefusedError(none, `Look the error up at ${page}.`);
-}
-
-function isChannelGoneCode(slackCode: string): boolean {
-  return (
-    CHANNEL_GONE_CODES.has(slackCode) ||
-    slackCode.startsWith('restricted_action') ||
-    /^slack_connect_.*_blocked$/.test(slackCode)
-  );
 }

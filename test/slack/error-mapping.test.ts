@@ -8,12 +8,16 @@ test.each([
   ['channel_not_found', 'channel_gone', 'none'],
   ['is_archived', 'channel_gone', 'none'],
   ['restricted_action_thread_locked', 'channel_gone', 'none'],
-  ['slack_connect_file_upload_sharing_blocked', 'channel_gone', 'none'],
+  ['restricted_action_read_only_channel', 'channel_gone', 'none'],
   ['message_not_found', 'message_gone', 'none'],
   ['edit_window_closed', 'message_gone', 'none'],
   ['msg_too_long', 'payload_refused', 'none'],
   ['invalid_blocks', 'payload_refused', 'none'],
   ['metadata_too_large', 'payload_refused', 'none'],
+  ['slack_connect_file_link_sharing_blocked', 'payload_refused', 'none'],
+  ['slack_connect_blocked_file_type', 'payload_refused', 'none'],
+  ['posting_to_channel_denied', 'payload_refused', 'none'],
+  ['unable_to_share_files', 'payload_refused', 'none'],
   ['token_revoked', 'unauthorized', 'none'],
   ['missing_scope', 'unauthorized', 'none'],
   ['internal_error', 'unavailable', 'unknown'],
@@ -36,6 +40,14 @@ test.each([
     outcome,
     method: 'chat.update',
   });
+});
+
+test.each([
+  ['files.completeUploadExternal', 'slack_connect_file_upload_sharing_blocked'],
+  ['files.completeUploadExternal', 'posting_to_channel_denied'],
+  ['files.info', 'slack_connect_canvas_sharing_blocked'],
+])('what %s says by %s is about the file, and not about its channel', (method, slackCode) => {
+  expect(errorForCode(method, slackCode)).toMatchObject({ code: 'refused', outcome: 'none' });
 });
 
 test('only a token that no longer works makes an installation dead', () => {

@@ -322,7 +322,8 @@ describe('a file is refused', () => {
     });
     expect(await decisionFor({ ok: false, error: 'file_not_found' })).toMatchObject({ reason: 'deleted' });
     const denied = { do: 'refuse', reason: 'access_denied' };
-    expect(await decisionFor({ ok: false, error: 'file_not_visible' })).toEqual(denied);
+    for (const error of ['not_visible', 'slack_connect_canvas_sharing_blocked'])
+      expect(await decisionFor({ ok: false, error })).toEqual(denied);
     expect(await decisionFor({ ok: true, file: stub })).toEqual(denied);
     expect(await reasonOf(downloads.open(stub))).toBe('access_denied');
   });

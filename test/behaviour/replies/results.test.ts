@@ -316,6 +316,19 @@ describe('results that cannot be shown', () => {
     expect(scene.agent.calls.slice(before).filter(({ name }) => name === 'GET download')).toEqual([]);
   });
 
+  test('a channel in which admins block files gets the links, and the turn ends as usual', async () => {
+    const channel = scene.channel();
+    const body = { ok: false, error: 'slack_connect_file_upload_sharing_blocked' };
+    const fault = { kind: 'status', status: 200, body } as const;
+    scene.slack.faults.add({ call: 'files.completeUploadExternal', about: channel.id, fault });
+    const { root } = await asked(scene, 'pictures 1', channel);
+    expect(urls(scene, channel, root)).toHaveLength(1);
+    expect(scene.shown(channel, root)).toContain(strings.resultNotShown);
+    expect(shares(scene, channel, root)).toEqual([]);
+    const told = scene.slack.messages(scene.slack.openDm(scene.ada)).map(({ text }) => text);
+    expect(told).not.toContain(strings.replyUnreachable(channel.id));
+  });
+
   test('a picture that cannot be downloaded is left to its link after one attempt with a new link', async () => {
     const before = scene.agent.calls.length;
     scene.agent.faults.add({ call: 'GET download', fault: { kind: 'status', status: 403 } });

@@ -76,7 +76,8 @@ export const listeningEnded = (who: string) =>
 
 export const editedAfterSending = 'The agent is working with the old version. Send the new one?';
 export const editedAfterEnd = 'The agent no longer works on the old version. Send the new one?';
-export const deletedAfterSending = 'The agent is already working on the message that you deleted. Stop it?';
+export const deletedAfterSending =
+  'Your message was deleted, but the agent is already working on it. Stop it?';
 export const optionsFixed =
   'This thread keeps the model and options it started with, so I sent your message without the change. To use others, start a new thread.';
 

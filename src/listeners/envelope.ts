@@ -170,7 +170,6 @@ const formSchema = z.looseObject({
 
 /** The fields that say who acts. */
 export const actorSchema = z.looseObject({
-  type: optional(z.string()),
   team: optional(z.looseObject({ id: z.string() })),
   user: z.looseObject({ id: z.string(), team_id: optional(z.string()) }),
   is_enterprise_install: optional(z.boolean()),
@@ -213,19 +212,17 @@ export function parseRequester(body: unknown): string | undefined {
 }
 
 /**
- * Reads who acts, and in which workspace; undefined if Slack does not say. A form belongs to the installation that opened
- * it, as in Bolt: in a shared channel the person may be of another workspace.
+ * Reads who acts, and in which workspace; undefined if Slack does not say. A view belongs to the installation that opened
+ * it: in a shared channel the person may be of another workspace.
  */
 export function parseActor(body: unknown): WorkspaceActor | undefined {
   const parsed = actorSchema.safeParse(body);
   if (!parsed.success) return undefined;
-  const { type, team, user, view, is_enterprise_install: isOrganisationWide } = parsed.data;
+  const { team, user, view, is_enterprise_install: isOrganisationWide } = parsed.data;
   const shown = isOrganisationWide === true ? parseViewMetadata(view?.private_metadata ?? '') : undefined;
-  const opener = type?.startsWith('view_') ? view?.app_installed_team_id : undefined;
+  const named = [shown?.workspace, view?.app_installed_team_id, team?.id, user.team_id];
   // An organisation's id (E…) names no workspace.
-  const workspace = [shown?.workspace, opener, team?.id, user.team_id].find(
-    (id) => id?.startsWith('T') === true,
-  );
+  const workspace = named.find((id) => id?.startsWith('T') === true);
   return workspace !== undefined ? { workspace, person: user.id } : undefined;
 }
 

@@ -30,7 +30,7 @@ describe('the location of a press', () => {
     ['a form of a workspace', 'view_submission', 'T3', 'T3'],
     ['a form of an organisation', 'view_submission', 'E3', 'T1'],
     ['a form that says nothing of it', 'view_submission', null, 'T1'],
-    ['a press in a view', 'block_actions', 'T3', 'T1'],
+    ['a press in a view', 'block_actions', 'T3', 'T3'],
   ] as const)('in %s is at the right installation', ([, type, opener, workspace]) => {
     const body = { ...by, type, view: { id: 'V1', app_installed_team_id: opener } };
     expect(parseActor(body)).toEqual({ workspace, person: 'U1' });

@@ -11,8 +11,7 @@ import { Interruption } from '../../relay/runtime/turn-exceptions.ts';
 import { once, postJobNotice, waitUntilCallEnded } from '../../relay/runtime/unknown-outcome.ts';
 import { escapeMrkdwn } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
-import { MessageGoneError } from '../../slack/errors.ts';
-import { FileNotShownError } from '../../slack/file-uploads.ts';
+import { isPermanentRefusal, MessageGoneError } from '../../slack/errors.ts';
 import type { Job, ThreadKey } from '../../store/schema.ts';
 import type { TaskRow } from '../../store/tasks/tasks.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
@@ -115,13 +114,14 @@ export function archiveDelivery(deps: RelayDeps, { kind, control, words, pack }:
     const workspace = deps.workspace(job.workspace);
     if (workspace === undefined) return 'later';
     const { task, file_id } = payloadSchema.parse(job.payload);
-    const dm = await workspace.posting.openDm(job.person, lease);
-    if (job.intended_at !== null && file_id !== undefined) {
-      await waitUntilCallEnded(workspace, job.intended_at, lease);
-      if ((await workspace.uploads.shareOutcome(file_id, { channel: dm }, lease)) === 'shared') return 'done';
-      await deps.store.jobs.forgetIntent(job);
-    }
     try {
+      const dm = await workspace.posting.openDm(job.person, lease);
+      if (job.intended_at !== null && file_id !== undefined) {
+        await waitUntilCallEnded(workspace, job.intended_at, lease);
+        const outcome = await workspace.uploads.shareOutcome(file_id, { channel: dm }, lease);
+        if (outcome === 'shared') return 'done';
+        await deps.store.jobs.forgetIntent(job);
+      }
       const row = await visibleTask(job, task);
       const refusal = 'sentence' in row ? row : await send({ workspace, job, dm, row, lease });
       // A channel that Slack does not show may have another id, of which we are told soon.
@@ -189,7 +189,8 @@ export function archiveDelivery(deps: RelayDeps, { kind, control, words, pack }:
 
   function failureOf(error: unknown): string | undefined {
     if (error instanceof ArchiveTooLarge) return words.tooLarge;
-    if (error instanceof FileNotShownError) return words.failed;
+    // Admins may allow no such file, or no direct message.
+    if (isPermanentRefusal(error)) return words.failed;
     if (error instanceof MessageGoneError) return strings.tasks.notFound;
     return error instanceof AgentNotFoundError ? words.gone : undefined;
   }

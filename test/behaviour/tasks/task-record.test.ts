@@ -241,6 +241,19 @@ describe('the record of a task', () => {
     expect(later?.page).toContain('<p style="white-space: pre-wrap">The later task</p>');
   });
 
+  test.each([
+    ['takes no such file', 'files.getUploadURLExternal', 'file_type_not_allowed'],
+    ['opens no direct conversation', 'conversations.open', 'user_not_visible'],
+  ])('is told as failed at once where Slack %s', async (_why, call, error) => {
+    const { channel, root } = await asked(`Keep me where ${error}`);
+    await openDetails(channel, root);
+    const fault = { kind: 'status', status: 200, body: { ok: false, error } } as const;
+    const mend = scene.slack.faults.add({ call, fault });
+    await press();
+    await scene.until('it is told', () => modal(scene.ada).includes(taskRecord.failed)).finally(mend);
+    expect(modal(scene.ada)).not.toContain(taskRecord.begun);
+  });
+
   test('is told as failed where Slack accepts it and never shows it', async ({ onTestFinished }) => {
     onTestFinished(() => void Object.assign(slack.settings, { unshownFiles: undefined }));
     slack.settings.unshownFiles = /^task-record/;

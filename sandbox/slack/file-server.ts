@@ -97,7 +97,7 @@ export class FileServer {
       team.installation.state === 'live' &&
       this.#mayRead() &&
       this.#sees(team, file);
-    if (file === undefined || !allowed || file.kind === 'no_scope') return loginPage(response, 200);
+    if (file === undefined || !allowed || file.kind === 'withheld') return loginPage(response, 200);
     if (file.kind === 'redirect')
       return loginPage(response, 302, `${this.#world.baseUrl}/?redir=%2Ffiles-pri`);
     if (file.kind === 'elsewhere' && request.query.origin === undefined)

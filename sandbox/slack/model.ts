@@ -161,7 +161,7 @@ export type FileKind =
   /** Like `breaks_off`, and the content changes afterwards. */
   | 'changes'
   /** The download returns 200 with a login page in HTML. */
-  | 'no_scope'
+  | 'withheld'
   /** The download redirects (302) to the login page. */
   | 'redirect'
   /** The download redirects (302) to another address of Slack, which wants the token, too: as in organisations. */

@@ -149,7 +149,9 @@ export class FileDownloads {
    */
   async open(file: SlackFile, options: { offset?: number; signal?: AbortSignal } = {}): Promise<OpenFile> {
     const { offset = 0, signal } = options;
-    const { slackApiUrl, maxBytes } = this.#options;
+    const { slackApiUrl, maxBytes, client } = this.#options;
+    const isInScope = client.installation.missingScopes?.includes('files:read') === false;
+    const withheld = isInScope ? 'access_denied' : 'missing_scope';
     const decision = decideOnFile(file, this.#options);
     if (decision.do !== 'download')
       throw new FileRefusedError(file.id, decision.do === 'ask' ? 'access_denied' : decision.reason);
@@ -164,11 +166,11 @@ export class FileDownloads {
       if (wasCompressed) delete response.headers['content-length'];
       // What is left of compressed bytes cannot be read.
       if (wasCompressed && isPart) throw new FileRefusedError(file.id, 'broken_off');
-      const total = checkResponse(file, response, { sizeBytes, offset });
+      const total = checkResponse(file, response, { sizeBytes, offset, withheld });
       if ((total ?? 0) > maxBytes) throw new FileRefusedError(file.id, 'too_large');
       const whole = isPart ? body : skipBytes(offset, body);
-      const isAnnounced = sizeBytes !== undefined;
-      const stream = withContentCheck(whole, { file, total, isAnnounced, offset, maxBytes, signal });
+      const check = { total, isAnnounced: sizeBytes !== undefined, offset, maxBytes, signal };
+      const stream = withContentCheck(whole, { ...check, file, withheld });
       const release = () => response.body.destroy();
       const mime = [response.headers['content-type']].flat()[0] ?? '';
       return { stream, sizeBytes: total, mime, version: versionOf(response), release };

@@ -34,12 +34,13 @@ export function otherPlace(
 export function checkResponse(
   file: SlackFile,
   response: Dispatcher.ResponseData,
-  from: { sizeBytes: number | undefined; offset: number },
+  from: Pick<ContentCheck, 'offset' | 'withheld'> & { sizeBytes: number | undefined },
 ): number | undefined {
+  const { sizeBytes: announced, offset, withheld } = from;
   const header = (name: string) => [response.headers[name]].flat().join(',');
   const { statusCode: status } = response;
-  if (header('x-slack-meta').includes('acl_fail')) throw notDelivered(file, 'missing_scope');
-  if (status >= 300 && status < 400) throw notDelivered(file, 'missing_scope');
+  if (header('x-slack-meta').includes('acl_fail')) throw notDelivered(file, withheld);
+  if (status >= 300 && status < 400) throw notDelivered(file, withheld);
   if (status === 401 || status === 403) throw notDelivered(file, 'access_denied');
   if (status === 404 || status === 410) throw notDelivered(file, 'deleted');
   if (status === 416) throw new FileRefusedError(file.id, 'changed');
@@ -51,14 +52,13 @@ export function checkResponse(
   if (isTransientStatus(status)) throw new FileUnavailableError(file.id, `http_${status}`);
   if (![200, 203, 206].includes(status)) throw notDelivered(file, 'access_denied');
   const length = /^\d+$/.test(header('content-length')) ? Number(header('content-length')) : undefined;
-  const total = status === 206 ? totalFromRange(file, header('content-range'), from.offset) : length;
-  const announced = from.sizeBytes;
+  const total = status === 206 ? totalFromRange(file, header('content-range'), offset) : length;
   const isPage = /^text\/html/i.test(header('content-type'));
   // A sign-in page in place of the file has another size.
   if (total !== undefined && announced !== undefined && total !== announced)
-    throw new FileRefusedError(file.id, isPage ? 'missing_scope' : 'changed');
+    throw new FileRefusedError(file.id, isPage ? withheld : 'changed');
   const isKnown = announced !== undefined || isHtmlFile(file) || unstoredKind(file) !== undefined;
-  if (isPage && !isKnown) throw new FileRefusedError(file.id, 'missing_scope');
+  if (isPage && !isKnown) throw new FileRefusedError(file.id, withheld);
   return total ?? announced;
 }
 
@@ -94,12 +94,14 @@ export interface ContentCheck {
   isAnnounced: boolean;
   maxBytes: number;
   signal: AbortSignal | undefined;
+  /** Why Slack's sign-in page may come in place of the file. */
+  withheld: FileRefusalReason;
 }
 
 /** Yields the chunks. Throws FileRefusedError if there are more or fewer bytes than expected, or another web page instead. */
 export async function* withContentCheck(
   source: AsyncIterable<Uint8Array>,
-  { file, offset, total, isAnnounced, maxBytes, signal }: ContentCheck,
+  { file, offset, total, isAnnounced, maxBytes, signal, withheld }: ContentCheck,
 ): AsyncGenerator<Uint8Array, undefined> {
   const { id: fileId } = file;
   let at = offset;
@@ -108,10 +110,10 @@ export async function* withContentCheck(
     for await (const chunk of source) {
       if (at === 0) isPage = isForeignPage(file, chunk);
       // What has the announced size is the file, such as a table in HTML that an instrument calls .xls.
-      if (isPage && !isAnnounced) throw notDelivered(file, 'missing_scope');
+      if (isPage && !isAnnounced) throw notDelivered(file, withheld);
       at += chunk.byteLength;
       if (total !== undefined && at > total)
-        throw isPage ? notDelivered(file, 'missing_scope') : new FileRefusedError(fileId, 'changed');
+        throw isPage ? notDelivered(file, withheld) : new FileRefusedError(fileId, 'changed');
       if (at > maxBytes) throw new FileRefusedError(fileId, 'too_large');
       yield chunk;
     }
@@ -123,7 +125,7 @@ export async function* withContentCheck(
   }
   if (at === 0) throw new FileRefusedError(fileId, 'empty');
   if (total !== undefined && at < total)
-    throw isPage ? notDelivered(file, 'missing_scope') : new FileRefusedError(fileId, 'broken_off');
+    throw isPage ? notDelivered(file, withheld) : new FileRefusedError(fileId, 'broken_off');
   return undefined;
 }
 

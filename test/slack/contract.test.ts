@@ -195,7 +195,7 @@ describe('files', () => {
     kind:
       | 'hosted'
       | 'snippet'
-      | 'no_scope'
+      | 'withheld'
       | 'redirect'
       | 'lying_length'
       | 'lying_size'
@@ -237,8 +237,8 @@ describe('files', () => {
   );
 
   test.each([
-    ['no_scope', 'missing_scope'],
-    ['redirect', 'missing_scope'],
+    ['withheld', 'access_denied'],
+    ['redirect', 'access_denied'],
     ['lying_length', 'changed'],
     ['lying_size', 'changed'],
     ['external', 'external'],

@@ -179,6 +179,23 @@ describe('a file is refused', () => {
     expect(await reasonOf(downloads.open(file()))).toBe('missing_scope');
   });
 
+  test('with access_denied when a sign-in page comes although the app has its scopes', async ({
+    onTestFinished,
+  }) => {
+    const { installation } = scene.client;
+    onTestFinished(() => void delete installation.missingScopes);
+    installation.missingScopes = [];
+    serve({ 'content-type': 'text/html; charset=utf-8' }, PAGE);
+    expect(await reasonOf(downloads.open(file()))).toBe('access_denied');
+    stream((response) => response.end(PAGE), { 'content-type': 'application/octet-stream' });
+    const open = await downloads.open(file({ mimetype: 'application/pdf' }));
+    expect(await reasonOf(readAll(open))).toBe('access_denied');
+    serve({ location: `${scene.slack.origin}/?redir=x` }, '', 302);
+    expect(await reasonOf(downloads.open(file()))).toBe('access_denied');
+    installation.missingScopes = ['files:read'];
+    expect(await reasonOf(downloads.open(file()))).toBe('missing_scope');
+  });
+
   test('with missing_scope when the sign-in page claims another type', async () => {
     stream((response) => response.end(PAGE), { 'content-type': 'application/octet-stream' });
     const open = await downloads.open(file({ mimetype: 'application/pdf' }));

@@ -392,7 +392,7 @@ describe.concurrent('an attachment', () => {
   test("beyond this app's limits is left out before anything is downloaded", async () => {
     const channel = scene.channel();
     // A download of one of these would be told as what it is: not allowed.
-    const kind = 'no_scope';
+    const kind = 'withheld';
     const root = scene.ask(channel, 'over all limits', {
       files: [
         { name: 'bomb.zip', mime: 'application/zip', bytes: 'PK', kind },

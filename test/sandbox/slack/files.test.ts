@@ -54,7 +54,7 @@ describe('downloading', () => {
     expect(stranger.status).toBe(200);
     expect(stranger.headers.get('content-type')).toContain('text/html');
     expect(stranger.headers.get('x-slack-meta')).toBe('?;acl_fail');
-    const page = await get(one, (await fileOf(one, shareOne(one, 'no_scope').id)).url_private);
+    const page = await get(one, (await fileOf(one, shareOne(one, 'withheld').id)).url_private);
     expect(await page.text()).toContain('<html>');
     const secret = one.slack.createChannel({ name: 'secret', private: true, bot: false });
     const hidden = await get(

@@ -241,7 +241,7 @@ export const settingsSchema = z.object({
   }),
   DATA_FOLDER: setting(z.string().min(1).default('./data'), { what: 'Folder of the embedded PostgreSQL.' }),
   ALLOWED_USERS: setting(z.enum(['members', 'guests', 'everyone']).default('members'), {
-    what: 'Who may use the agent: members (full members of the workspace), guests (also guests) or everyone (also people of other organisations in shared channels). What admins set in App Home, or for a channel, takes precedence.',
+    what: 'Who may use the agent: members (full members of the workspace), guests (also guests) or everyone (also people of other organisations and workspaces in shared channels). What admins set in App Home, or for a channel, takes precedence.',
   }),
   ALLOWED_BOTS: setting(botIdList, {
     what: 'Other bots and workflows that may use the agent by mentioning it: their IDs (B…), separated by commas. None if not set. What is set for a workspace or a channel takes precedence.',

@@ -59,6 +59,10 @@ describe('installing the app', () => {
     expect(page).toContain('The installation was cancelled');
     const odd = await tenants.fetch('/slack/oauth_redirect?error=constructor');
     expect(await odd.text()).toContain('Slack did not complete the installation');
+    const body = { ok: false, error: 'cannot_install_an_org_installed_app' };
+    const fault = { kind: 'status', status: 200, body } as const;
+    slack.faults.add({ call: 'oauth.v2.access', fault, times: 1 });
+    expect((await tenants.install('T2')).page).toContain('Ask its admin to add it to your workspace.');
     const code = () => slack.installCode('T2');
     const state = back.searchParams.get('state') ?? '';
     const at = (query: Record<string, string>) => `${back.pathname}?${new URLSearchParams(query).toString()}`;

@@ -105,6 +105,8 @@ const CHANNEL_GONE_CODES = new Set([
   'messages_tab_disabled',
   'channel_type_not_supported',
   'user_not_in_channel',
+  // An organisation's channel, in a workspace without the app: of that alone, whatever else the token reaches.
+  'team_access_not_granted',
 ]);
 
 const MESSAGE_GONE_CODES = new Set([
@@ -142,7 +144,6 @@ const DEAD_INSTALLATION_CODES = new Set([
   'invalid_refresh_token',
   'app_uninstalled',
   'not_authed',
-  'team_access_not_granted',
 ]);
 
 /** Slack failed during the call: some part of it may have taken effect. */

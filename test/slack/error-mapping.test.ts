@@ -8,6 +8,7 @@ test.each([
   ['channel_not_found', 'channel_gone', 'none'],
   ['is_archived', 'channel_gone', 'none'],
   ['restricted_action_thread_locked', 'channel_gone', 'none'],
+  ['team_access_not_granted', 'channel_gone', 'none'],
   ['restricted_action_read_only_channel', 'channel_gone', 'none'],
   ['message_not_found', 'message_gone', 'none'],
   ['edit_window_closed', 'message_gone', 'none'],

@@ -59,6 +59,19 @@ describe('a workspace', () => {
     ours.channels.delete(there.id);
   });
 
+  test('of an organisation goes on where a link leads into a workspace without the app', async () => {
+    const asker = slack.createPerson({ name: 'linking', teamId: 'T3' });
+    const writer = slack.createPerson({ name: 'unreached', teamId: 'T4' });
+    const there = inChannel('T4', 'not-granted');
+    const said = slack.say({ person: writer, channel: there, text: 'words without the app' });
+    const body = { ok: false, error: 'team_access_not_granted' };
+    const fault = { kind: 'status', status: 200, body } as const;
+    onTestFinished(slack.faults.add({ call: 'conversations.info', about: there.id, fault }));
+    const place = { person: asker, channel: inChannel('T3', 'linked-from') };
+    const root = tenants.ask(place, `look there ${slack.permalink(said)}`);
+    expect(await tenants.answered(root)).toContain("I can't see that conversation.");
+  });
+
   test('that shares a channel admits its own people there and not those of the other organisation', async () => {
     const host = slack.createPerson({ name: 'host', teamId: 'T2' });
     const visitor = slack.createPerson({

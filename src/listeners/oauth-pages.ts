@@ -7,7 +7,7 @@ import { InstallRefused } from '../relay/installations/oauth-installations.ts';
 import type { GrantedInstallation } from '../relay/installations/token-rotation.ts';
 import { htmlPage } from '../render/text-format.ts';
 import { optional } from '../slack/field-schemas.ts';
-import { createSlackLogger, webClientOptions } from '../slack/slack-client.ts';
+import { createSlackLogger, packageErrorSchema, webClientOptions } from '../slack/slack-client.ts';
 
 const INSTALL_PATH = '/slack/install';
 const REDIRECT_PATH = '/slack/oauth_redirect';
@@ -106,8 +106,6 @@ function addSameSite(response: ServerResponse): void {
   };
 }
 
-const slackCodeSchema = z.looseObject({ data: z.looseObject({ error: z.string() }) });
-
 /** What Slack granted. Throws a ZodError if that includes no bot. */
 function toGranted(installation: Installation): GrantedInstallation {
   const { team, enterprise, isEnterpriseInstall, bot, user } = installationSchema.parse(installation);
@@ -158,12 +156,11 @@ function showFailure(error: Error, url: string, response: ServerResponse): void 
     slack_oauth_missing_state: `This page was not opened from Slack. ${START_AGAIN}`,
     slack_oauth_missing_code: `Slack sent no authorization code. ${START_AGAIN}`,
     access_denied: `The installation was cancelled. ${START_AGAIN} if that was a mistake`,
-    cannot_install_an_org_installed_app:
-      'Your organisation has installed the app. Ask its admin to add it to your workspace',
+    cannot_install_an_org_installed_app: 'Ask an admin of your organisation to add it to your workspace',
   };
   const code =
     URL.parse(url, 'http://localhost')?.searchParams.get('error') ??
-    slackCodeSchema.safeParse(error).data?.data.error ??
+    packageErrorSchema.safeParse(error).data?.data.error ??
     ('code' in error ? String(error.code) : '');
   const reason = Object.hasOwn(reasons, code) ? reasons[code] : undefined;
   const why = reason ?? `Slack did not complete the installation. ${START_AGAIN}`;

@@ -10,7 +10,7 @@ import { backoffMs } from '../relay/runtime/retry-and-giving-up.ts';
 import { errorForCode } from '../slack/error-mapping.ts';
 import { SlackAuthError } from '../slack/errors.ts';
 import { optional } from '../slack/field-schemas.ts';
-import { createSlackLogger, webClientOptions } from '../slack/slack-client.ts';
+import { createSlackLogger, packageErrorSchema, webClientOptions } from '../slack/slack-client.ts';
 
 /** How long Slack may take to return an address, and then to say hello (ms). */
 const API_TIMEOUT_MS = 10_000;
@@ -31,7 +31,6 @@ export interface SocketModeConnectionDeps {
 /** Slack's refusals of an app token that no retry mends, beside those of any token. */
 const DEAD_APP_TOKEN_CODES = new Set(['not_allowed_token_type', 'team_disabled', 'user_removed_from_team']);
 
-const slackErrorSchema = z.looseObject({ data: z.looseObject({ error: z.string() }) });
 const throttledSchema = z.looseObject({ retryAfter: z.number() });
 const disconnectSchema = z.looseObject({ type: z.literal('disconnect'), reason: optional(z.string()) });
 
@@ -166,7 +165,7 @@ function disconnectReason(data: unknown): string | undefined {
 }
 
 function toSlackAuthError(error: unknown): unknown {
-  const slackCode = slackErrorSchema.safeParse(error).data?.data.error ?? '';
+  const slackCode = packageErrorSchema.safeParse(error).data?.data.error ?? '';
   const method = 'apps.connections.open';
   const isDead =
     DEAD_APP_TOKEN_CODES.has(slackCode) || errorForCode(method, slackCode) instanceof SlackAuthError;

@@ -41,7 +41,6 @@ export function checkResponse(
   const { statusCode: status } = response;
   if (header('x-slack-meta').includes('acl_fail')) throw notDelivered(file, withheld);
   if (status >= 300 && status < 400) throw notDelivered(file, withheld);
-  if (status === 401 || status === 403) throw notDelivered(file, 'access_denied');
   if (status === 404 || status === 410) throw notDelivered(file, 'deleted');
   if (status === 416) throw new FileRefusedError(file.id, 'changed');
   if (status === 429) {

@@ -167,6 +167,9 @@ async function sendText(url: string | URL, options: Parameters<FetchFunction>[1]
   return fetch(url, { ...options, body, signal });
 }
 
+/** What Slack's packages throw where Slack refuses a call: its code. */
+export const packageErrorSchema = z.looseObject({ data: z.looseObject({ error: z.string() }) });
+
 /** What all clients of Slack's packages have in common: a call is one request, and goes to this address alone. */
 export function webClientOptions(slackApiUrl: string) {
   return {

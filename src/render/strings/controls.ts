@@ -76,8 +76,7 @@ export const listeningEnded = (who: string) =>
 
 export const editedAfterSending = 'The agent is working with the old version. Send the new one?';
 export const editedAfterEnd = 'The agent no longer works on the old version. Send the new one?';
-export const deletedAfterSending =
-  'Your message was deleted, but the agent is already working on it. Stop it?';
+export const deletedAfterSending = 'Your message was deleted, but the agent is working on it. Stop it?';
 export const optionsFixed =
   'This thread keeps the model and options it started with, so I sent your message without the change. To use others, start a new thread.';
 

@@ -219,11 +219,6 @@ export class SlackDirectory {
     return (await this.channelNow(id, signal)).isExtShared;
   }
 
-  /** Whether an organisation's channel is not known to be of this workspace; asks Slack only for an organisation's token. */
-  async isElsewhere(id: string): Promise<boolean> {
-    return this.#client.installation.isOrgToken === true && (await this.channelNow(id)).kind === 'elsewhere';
-  }
-
   async #loadChannel(id: string): Promise<Channel> {
     return await unlessRefused(unknownChannel(id), async () => {
       try {

@@ -146,7 +146,7 @@ export const usage = {
   about: 'This month and last, by channel and model, without anything that people wrote.',
   /** `since` is a month, such as 2026-10. */
   aboutCsv: (since: string) =>
-    `The use of the agent in this workspace since ${since} (UTC). Each line is for one month, person, channel and model; minutes are those of the agent's work. A name is empty if Slack doesn't tell it.`,
+    `The use of the agent in this workspace since ${since} (UTC). Each line is for one month, person, channel and model; minutes are those of the agent's work. Names are empty for private channels, and where Slack doesn't tell them.`,
   none: 'Nobody has asked anything.',
   all: 'All channels',
   more: (count: number) => `${count === 1 ? '1 more line is' : `${count} more lines are`} in the CSV.`,

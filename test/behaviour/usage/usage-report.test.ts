@@ -14,7 +14,8 @@ const scene = await openAppScene({ agent: { script } });
 const { slack } = scene;
 const { store } = scene.sandbox.bot;
 const boss = slack.createPerson({ name: 'boss', admin: true });
-const [lab, office, kitchen] = [scene.channel('lab'), scene.channel('office'), scene.channel('kitchen')];
+const [lab, kitchen] = [scene.channel('lab'), scene.channel('kitchen')];
+const office = slack.createChannel({ name: 'office', private: true });
 
 /** Longer than what is read counts as read at the moment at which its reader was asked about. */
 const LONG_MS = 2_200;
@@ -94,6 +95,7 @@ test('admins see the figures in the Home tab, and get them by person as CSV', as
     'month,person,personName,channel,channelName,model,questions,answers,minutes,filesIn,filesOut,stops,failures,thumbsUp,thumbsDown',
   );
   expect(csv).toContain(`"${scene.grace.id}","${scene.grace.name}","${lab.id}","lab","max","1","1"`);
+  expect(csv).toContain(`"${scene.ada.name}","${office.id}",""`);
   const month = new Date().getUTCMonth();
   const since = new Date(Date.UTC(new Date().getUTCFullYear(), month - 1)).toISOString().slice(0, 7);
   expect(slack.messages(dm).map(({ text }) => text)).toContain(usage.aboutCsv(since));

@@ -25,7 +25,6 @@ function slackSays({ linked, asking, status, person, areAllInsiders, areMembersL
   return {
     people: {
       channelNow: async (id: string) => channel(id, (id === 'C-LINKED' ? linked : asking) ?? {}),
-      isElsewhere: async () => linked?.kind === 'elsewhere',
       personNow: async (id: string) => ({
         id,
         name: id,

@@ -214,11 +214,6 @@ export class SlackDirectory {
     return await this.requireChannel(id, signal, true);
   }
 
-  /** Whether a channel is shared with another organisation now; undefined if Slack does not say. Throws a SlackError if it is unavailable. */
-  async sharing(id: string, signal?: AbortSignal): Promise<boolean | undefined> {
-    return (await this.channelNow(id, signal)).isExtShared;
-  }
-
   async #loadChannel(id: string): Promise<Channel> {
     return await unlessRefused(unknownChannel(id), async () => {
       try {

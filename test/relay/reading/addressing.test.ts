@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { lookUpNames } from '../../../src/relay/reading/display-names.ts';
 import { addresseeOf, isEmptyAfterMention, mentionedIds } from '../../../src/relay/reading/listening.ts';
 import { authoredBlocksOf, parseMessage } from '../../../src/relay/reading/message-parser.ts';
+import { readableText } from '../../../src/relay/reading/message-to-markdown.ts';
 import type { Channel } from '../../../src/slack/directory.ts';
 import { bot, list, richText, section, styled, user } from '../../support/message-builders.ts';
 
@@ -102,10 +103,11 @@ test('names are looked up of people and channels, but not of other private chann
   };
   const found = await lookUpNames({ people, channel: 'C0HERE' }, one, other);
   expect(asked.sort()).toEqual(['U0ADA', 'U0GRACE', bot]);
-  expect([...found.keys()].sort()).toEqual(['U0ADA', 'U0GRACE', bot]);
-  const channels = parseMessage({ text: '<#C0OPEN> <#C0HERE> <#C0SECRET>' });
+  expect([...found.keys()].sort()).toEqual(['C0LAB', 'U0ADA', 'U0GRACE', bot]);
+  expect(found.get('C0LAB')).toBe('C0LAB');
+  const channels = parseMessage({ text: '<#C0OPEN> <#C0HERE> <#C0SECRET|the plan>' });
   const told = await lookUpNames({ people, channel: 'C0HERE' }, channels);
-  expect([...told.keys()]).toEqual(['C0OPEN', 'C0HERE']);
+  expect(readableText(channels, told, bot)).toBe('#the C0OPEN #the C0HERE #C0SECRET');
 });
 
 test('a message is parsed once, however often it is read', () => {

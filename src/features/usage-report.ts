@@ -109,7 +109,6 @@ function nameLookup({ people }: WorkspaceClient) {
     },
     channel: async (id: string) => {
       if (isDirectChannel(id)) return strings.tasks.direct;
-      if (id === '') return '';
       return inTime(async () => {
         const { name = '', kind } = await people.channel(id, timeout);
         // That of a private channel is only for those in it.

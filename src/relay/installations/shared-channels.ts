@@ -49,13 +49,16 @@ export class SharedChannels {
    * its own token, that its bot is in the channel. Nobody's token is used for a channel that is not shared with their
    * organisation. Throws a StoreError, a SlackError or a time-out: then nobody knows.
    */
-  async workspaceFor(event: SharedEvent): Promise<string> {
-    const { workspace: named, channel, thread_ts, isShared, ts, writer, mentioned } = event;
-    if (this.#registry.ids().length < 2 || isDirectChannel(channel)) return named;
+  async workspaceFor(sent: SharedEvent): Promise<string> {
+    // A direct conversation is with one bot, in whichever workspace of its organisation the person writes.
+    const isDirect = isDirectChannel(sent.channel);
+    const event = { ...sent, isShared: sent.isShared && !isDirect };
+    const { workspace: named, thread_ts, isShared, ts, writer, mentioned } = event;
+    if (this.#registry.ids().length < 2) return named;
     // What one of our bots posts is its own.
     const own = this.#ofBot(event, writer ?? '');
     if (own[0] !== undefined) return own[0];
-    for (const id of mentioned()) {
+    for (const id of isDirect ? [] : mentioned()) {
       const found = await this.#firstInside(this.#ofBot(event, id), event);
       if (found !== undefined) return found;
     }
@@ -101,7 +104,7 @@ export class SharedChannels {
 
   async #firstInside(workspaces: readonly string[], { workspace: named, channel }: SharedEvent) {
     for (const workspace of workspaces) {
-      if (workspace === named) return named;
+      if (workspace === named || isDirectChannel(channel)) return workspace;
       if (await this.#isInside(workspace, channel)) return workspace;
     }
     return undefined;

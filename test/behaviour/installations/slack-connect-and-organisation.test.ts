@@ -243,6 +243,31 @@ describe('a workspace', () => {
     expect(tenants.shown(root)).not.toContain('shared with another organisation');
   });
 
+  test('of an organisation keeps a thread of direct messages, whichever one Slack names for a reply', async () => {
+    const person = slack.createPerson({ name: 'of-both', teamId: 'T3', homeTeamId: 'T4' });
+    const dm = slack.openDm(person);
+    const root = slack.say({ person, channel: dm, text: 'said in the one workspace' });
+    await tenants.answered(root);
+    const ts = (Number(root.ts) + 60).toFixed(6);
+    await slack.deliverRaw('events_api', {
+      type: 'event_callback',
+      event_id: 'EvOtherWorkspace',
+      team_id: 'T4',
+      context_team_id: 'T4',
+      context_enterprise_id: 'E1',
+      authorizations: [{ enterprise_id: 'E1', team_id: null, is_enterprise_install: true }],
+      is_ext_shared_channel: false,
+      event: {
+        ...{ type: 'message', channel: dm.id, channel_type: 'im', user: person.id, event_ts: ts },
+        ...{ text: 'and in the other one', ts, thread_ts: root.ts },
+      },
+    });
+    await scene.until('it is sent', () => scene.sentToAgent('said in the one').texts.length > 1);
+    expect(scene.sentToAgent('said in the one').texts.at(-1)).toBe('and in the other one');
+    const { rows } = await sql`select workspace from threads where channel = ${dm.id}`.execute(store.db);
+    expect(rows).toEqual([{ workspace: 'T3' }]);
+  });
+
   test("of an organisation is found by events of its own people, and never by another organisation's", async () => {
     const own = slack.createPerson({ name: 'own', teamId: 'T4' });
     const foreign = slack.createPerson({

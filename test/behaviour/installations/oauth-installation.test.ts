@@ -62,7 +62,9 @@ describe('installing the app', () => {
     const body = { ok: false, error: 'cannot_install_an_org_installed_app' };
     const fault = { kind: 'status', status: 200, body } as const;
     slack.faults.add({ call: 'oauth.v2.access', fault, times: 1 });
-    expect((await tenants.install('T2')).page).toContain('Ask an admin of your organisation to add it to your workspace.');
+    expect((await tenants.install('T2')).page).toContain(
+      'Ask an admin of your organisation to add it to your workspace.',
+    );
     const code = () => slack.installCode('T2');
     const state = back.searchParams.get('state') ?? '';
     const at = (query: Record<string, string>) => `${back.pathname}?${new URLSearchParams(query).toString()}`;

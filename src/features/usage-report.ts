@@ -97,19 +97,19 @@ function figuresSection(title: string, rows: readonly UsageRow[]): ViewBlock {
 /** Names of people and channels, for NAMES_TIMEOUT_MS in all; '' for those that Slack has not told by then. */
 function nameLookup({ people }: WorkspaceClient) {
   const timeout = AbortSignal.timeout(NAMES_TIMEOUT_MS);
-  const inTime = async (look: () => Promise<string>) => {
-    if (timeout.aborted) return '';
+  const inTime = async (id: string, look: () => Promise<string>) => {
+    if (id === '' || timeout.aborted) return '';
     return look().catch(valueIf('', () => timeout.aborted));
   };
   return {
     person: async (id: string) => {
-      if (id === '' || isBotId(id)) return '';
-      const name = await inTime(async () => (await people.person(id, timeout)).name);
+      if (isBotId(id)) return '';
+      const name = await inTime(id, async () => (await people.person(id, timeout)).name);
       return name === id ? '' : name;
     },
     channel: async (id: string) => {
       if (isDirectChannel(id)) return strings.tasks.direct;
-      return inTime(async () => {
+      return inTime(id, async () => {
         const { name = '', kind } = await people.channel(id, timeout);
         // That of a private channel is only for those in it.
         return kind === 'public' ? name : '';

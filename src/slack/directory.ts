@@ -101,15 +101,14 @@ export class SlackDirectory {
   }
 
   /** Like `person`, but throws a SlackError if Slack is unavailable. */
-  async requirePerson(id: string, signal?: AbortSignal): Promise<Person> {
-    const load = this.#loads.join(id, () => this.#people.forceFetch(id));
+  async requirePerson(id: string, signal?: AbortSignal, forceRefresh = false): Promise<Person> {
+    const load = this.#loads.join(id, () => this.#people.forceFetch(id, { forceRefresh }));
     return await unlessAborted(load, signal);
   }
 
   /** Like `requirePerson`, as Slack says now: for the right to do something. */
   async personNow(id: string, signal?: AbortSignal): Promise<Person> {
-    const load = this.#loads.join(id, () => this.#people.forceFetch(id, { forceRefresh: true }));
-    return await unlessAborted(load, signal);
+    return await this.requirePerson(id, signal, true);
   }
 
   /** Like `requirePerson`, but no more than half a minute old: for those who write many messages. */
@@ -214,13 +213,24 @@ export class SlackDirectory {
     return await this.requireChannel(id, signal, true);
   }
 
+  /** Whether an organisation's channel is not known to be of this workspace; asks Slack only for an organisation's token. */
+  async isElsewhere(id: string): Promise<boolean> {
+    return this.#client.installation.isOrgToken === true && (await this.channelNow(id)).kind === 'elsewhere';
+  }
+
   async #loadChannel(id: string): Promise<Channel> {
     return await unlessRefused(unknownChannel(id), async () => {
       try {
         const options = { schema: channelResponseSchema };
-        return this.#toChannel(
-          (await this.#client.call('conversations.info', { channel: id }, options)).channel,
-        );
+        const { channel } = await this.#client.call('conversations.info', { channel: id }, options);
+        return {
+          id: channel.id,
+          name: channel.is_im ? undefined : channel.name || undefined,
+          previousNames: channel.previous_names,
+          purpose: channel.purpose?.value ?? '',
+          kind: this.#channelKind(channel),
+          isExtShared: channel.is_ext_shared,
+        };
       } catch (error) {
         // The manifest has no scope for these, so Slack tells no more of them.
         if (error instanceof SlackAuthError && error.neededScopes === 'mpim:read')
@@ -251,17 +261,6 @@ export class SlackDirectory {
   invalidate(id: string): void {
     this.#people.delete(id);
     this.#channels.delete(id);
-  }
-
-  #toChannel(channel: SlackChannel): Channel {
-    return {
-      id: channel.id,
-      name: channel.is_im ? undefined : channel.name || undefined,
-      previousNames: channel.previous_names,
-      purpose: channel.purpose?.value ?? '',
-      kind: this.#channelKind(channel),
-      isExtShared: channel.is_ext_shared,
-    };
   }
 
   #channelKind(channel: SlackChannel): Channel['kind'] {

@@ -190,7 +190,7 @@ export function messageLinksIn(message: ParsedMessage): MessageLink[] {
 
 /** What tells who may open what in Slack now. */
 export interface Witnesses {
-  people: Pick<SlackDirectory, 'channelNow' | 'personNow' | 'areInsiders'>;
+  people: Pick<SlackDirectory, 'channelNow' | 'isElsewhere' | 'personNow' | 'areInsiders'>;
   membership: Pick<ChannelMembership, 'statusOf' | 'membersOf'>;
 }
 
@@ -214,7 +214,7 @@ export async function linkDenialFor(
   if (linkedChannel === asked.channel) return undefined;
   const isDirect = isDirectChannel(asked.channel);
   if (isDirect && (await membership.statusOf(linkedChannel, asked.person)) === 'member')
-    return (await people.channelNow(linkedChannel)).kind === 'elsewhere' ? 'link_elsewhere' : undefined;
+    return (await people.isElsewhere(linkedChannel)) ? 'link_elsewhere' : undefined;
   const { kind, isExtShared } = await people.channelNow(linkedChannel);
   if (kind === 'unknown') return 'link_hidden';
   if (kind === 'elsewhere') return 'link_elsewhere';

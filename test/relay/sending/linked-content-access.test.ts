@@ -25,6 +25,7 @@ function slackSays({ linked, asking, status, person, areAllInsiders, areMembersL
   return {
     people: {
       channelNow: async (id: string) => channel(id, (id === 'C-LINKED' ? linked : asking) ?? {}),
+      isElsewhere: async () => linked?.kind === 'elsewhere',
       personNow: async (id: string) => ({
         id,
         name: id,

@@ -213,6 +213,11 @@ export class SlackDirectory {
     return await this.requireChannel(id, signal, true);
   }
 
+  /** Whether a channel is shared with another organisation now; undefined if Slack does not say. Throws a SlackError if it is unavailable. */
+  async sharing(id: string, signal?: AbortSignal): Promise<boolean | undefined> {
+    return (await this.channelNow(id, signal)).isExtShared;
+  }
+
   /** Whether an organisation's channel is not known to be of this workspace; asks Slack only for an organisation's token. */
   async isElsewhere(id: string): Promise<boolean> {
     return this.#client.installation.isOrgToken === true && (await this.channelNow(id)).kind === 'elsewhere';

@@ -130,8 +130,8 @@ export async function projectDenial(
     if ((await lackingRightNow(deps, home, need, signal)) !== undefined) continue;
     if ((await closingAt(deps, home, signal)) !== undefined) continue;
     if (channel === here || isDirectChannel(here)) return undefined;
-    const place = await deps.workspace(workspace)?.people.channelNow(here, signal);
-    return place?.isExtShared === false ? undefined : 'shared';
+    const isUnshared = (await deps.workspace(workspace)?.people.sharing(here, signal)) === false;
+    return isUnshared ? undefined : 'shared';
   }
   return 'outsider';
 }

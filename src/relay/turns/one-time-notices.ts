@@ -10,7 +10,7 @@ import type { TurnContext } from './turn-context.ts';
 export function prepareSharedChannelNotice(context: TurnContext): () => Promise<void> {
   const { deps, workspace, turn, lease } = context;
   if (isDirectChannel(turn.channel)) return async () => undefined;
-  const ask = async () => (await workspace.people.channelNow(turn.channel, lease.signal)).isExtShared;
+  const ask = () => workspace.people.sharing(turn.channel, lease.signal);
   // A turn that began in this process has asked already, with what its first reply needs.
   const asked = context.begun?.firstReply.isShared ?? ask();
   asked.catch(() => undefined); // The function below asks again.

@@ -163,8 +163,7 @@ async function beginTurnSurely(work: ThreadWork, message: AllowedMessage): Promi
 /** Asks for what the first reply needs while its turn is recorded: one statement then serves both calls' permits. */
 function prepareFirstReply({ workspace, lease: guard }: ThreadWork, { channel }: Message): FirstReply {
   const begunAt = performance.now();
-  const place = isDirectChannel(channel) ? undefined : workspace.people.channelNow(channel, guard.signal);
-  const isShared = place?.then(({ isExtShared }) => isExtShared);
+  const isShared = isDirectChannel(channel) ? undefined : workspace.people.sharing(channel, guard.signal);
   const permit = workspace.posting.permitToPost({ channel, kind: 'first', guard });
   // Whoever awaits one of them gets its failure.
   for (const asked of [isShared, permit]) asked?.catch(() => undefined);

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { AgentClient } from '../agent/agent-client.ts';
-import { AgentNotFoundError } from '../agent/errors.ts';
-import { valueIf } from '../calls/retries-and-waits.ts';
+import { AgentError, AgentNotFoundError } from '../agent/errors.ts';
 import { controlRefusal, useOnTurn } from '../relay/access/control-permission.ts';
 import { filesRefusal } from '../relay/access/quotas.ts';
 import { readIfAllowed } from '../relay/access/rights.ts';
@@ -133,7 +132,7 @@ async function freshLinksContent(deps: RelayDeps, press: ControlRequest): Promis
 
 /**
  * What a modal about a turn shows: what `read` returns or, where the person may not see it or the service does not have
- * it, a sentence. `control` is the action id, for the audit trail. Throws other AgentErrors.
+ * it, a sentence. `control` is the action id, for the audit trail.
  */
 async function turnModalContent(
   deps: RelayDeps,
@@ -150,6 +149,12 @@ async function turnModalContent(
     const taskId = taskIdOf(turn, thread);
     return taskId === null ? notFound : read({ turn, taskId, agent: deps.agent(thread.account_id) });
   };
-  const content = readIfAllowed(() => controlRefusal(deps, use), readTurn);
-  return content.catch(valueIf(notFound, (error) => error instanceof AgentNotFoundError));
+  try {
+    return await readIfAllowed(() => controlRefusal(deps, use), readTurn);
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    if (error instanceof AgentNotFoundError) return notFound;
+    deps.log.warn({ err: error, turn: turn.id, control }, 'could not read a turn at the service for a modal');
+    return strings.modalUnavailable;
+  }
 }

@@ -185,7 +185,8 @@ export class AnswerSplitter {
     if (isParsedEnough(this.parsed)) this.showVerbatim();
     const { start } = this.#open;
     const at = this.#breaks.find((offset) => offset > start && offset < text.length);
-    const natural = this.#closeAtLimit(text, final);
+    // What is parsed here counts when it is rendered or cut, except where a break ends the part.
+    const natural = this.#closeAtLimit(text, final, at === undefined ? { ...this.parsed } : this.parsed);
     const next =
       at !== undefined && (natural?.part.source[1] ?? text.length) > at
         ? this.#closeAtBreak(text, at)
@@ -204,11 +205,11 @@ export class AnswerSplitter {
     return { part: makePart(segments, [start, at], true), nextOpener: '', readTo: at };
   }
 
-  /** The part that a limit ends; undefined while there is room. */
-  #closeAtLimit(text: string, final: boolean): ClosedPart | undefined {
+  /** The part that a limit ends; undefined while there is room, which `count` counts the search for. */
+  #closeAtLimit(text: string, final: boolean, count: ParseCounter): ClosedPart | undefined {
     const open = this.#open;
     const full = open.fill(text);
-    if (!full && !open.exceedsBlockLimits(text, final, this.parsed)) return undefined;
+    if (!full && !open.exceedsBlockLimits(text, final, count)) return undefined;
     const lines = final ? text.length : lineStart(text, text.length);
     const end = full ? open.filledTo : lines;
     const cut = full ? this.#closeFrom(open.base, text, end, full) : undefined;

@@ -101,9 +101,9 @@ export class OpenPart {
     return false;
   }
 
-  /** Whether the part exceeds the limits on blocks or table rows. What is parsed for that counts once it is rendered or cut. */
+  /** Whether the part exceeds the limits on blocks or table rows. */
   exceedsBlockLimits(text: string, final: boolean, count: ParseCounter): boolean {
-    const { source, tree } = this.#parse(text, { ...count });
+    const { source, tree } = this.#parse(text, count);
     const first = this.#base.at === this.start ? this.opener.length + 1 : 0;
     const before = final ? source.length + 1 : lineStart(source, source.length);
     return cutAtBlockLimit(source, tree, { first, before }, this.#base.blocks) !== undefined;

@@ -5,6 +5,7 @@ import { openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
 const { slack } = scene;
+const READ = 'GET /experimental/tasks/{task_id}/messages/{message_id}';
 
 /** What the person's open modal shows. */
 function modal(person: Person = scene.ada): string {
@@ -17,7 +18,7 @@ async function pressSteps(channel: Channel, root: Message): Promise<void> {
 }
 
 describe('the steps of a turn', () => {
-  test('open in a modal with pages, even after a restart', async () => {
+  test('open in a modal with pages, even after a restart, which says where the service fails', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/tools 12');
     await scene.finished(channel, root);
@@ -31,6 +32,9 @@ describe('the steps of a turn', () => {
     await scene.until('the last steps are there', () => modal().includes('12. Looked up: entry 12'));
     await slack.click({ person: scene.ada.id, view: 'modal', actionId: 'steps_page' });
     await scene.until('the first steps are there again', () => modal().includes('1. Looked up: entry 1'));
+    scene.agent.faults.add({ call: READ, fault: { kind: 'status', status: 403 }, times: 1 });
+    await slack.click({ person: scene.ada.id, view: 'modal', actionId: 'steps_next_page' });
+    await scene.until('the window says so', () => modal().includes(strings.modalUnavailable));
     await slack.closeView(scene.ada);
   });
 
@@ -38,8 +42,7 @@ describe('the steps of a turn', () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/tools 1');
     await scene.finished(channel, root);
-    const call = 'GET /experimental/tasks/{task_id}/messages/{message_id}';
-    scene.agent.faults.add({ call, fault: { kind: 'status', status: 404 }, times: 1 });
+    scene.agent.faults.add({ call: READ, fault: { kind: 'status', status: 404 }, times: 1 });
     await pressSteps(channel, root);
     const said = await scene.until('the modal is filled', () => /no longer has|Looked up/.exec(modal())?.[0]);
     expect(said).toBe('no longer has');

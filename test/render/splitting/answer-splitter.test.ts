@@ -136,6 +136,14 @@ test('an answer that was rendered is not parsed again to close its parts', () =>
   expect(splitter.parsed).toEqual({ characters });
 });
 
+test('what is parsed behind a break counts for the cost of an answer', () => {
+  const before = `${'word '.repeat(20)}\n\n`;
+  const text = before + 'word '.repeat(1_000);
+  const splitter = new AnswerSplitter();
+  expect(splitter.closePart(text, { final: true, breaks: [before.length] })).toBe(true);
+  expect(splitter.parsed.characters).toBeGreaterThan(text.length);
+});
+
 test('a part that has filled up is cut in what was not stable yet, without being parsed again', () => {
   const answer = Array.from(
     { length: 400 },

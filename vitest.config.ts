@@ -16,7 +16,7 @@ export default defineConfig({
       condition: /did not happen|timed out in|did not succeed in time|connection timeout|timeout expired/i,
     },
     // Far more than two cores need, because tests wait five times as long as they compute; each further one costs its start.
-    maxWorkers: 10,
+    maxWorkers: 14,
     // What a test makes is garbage soon, and there is much of it: with room for it, collecting costs less.
     execArgv: ['--max-semi-space-size=32'],
     sequence: { sequencer: LongestFirst },

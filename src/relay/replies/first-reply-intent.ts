@@ -4,7 +4,7 @@ import { replyPart } from '../../store/threads/posts.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { INTENT_MAX_AGE_MS } from '../runtime/unknown-outcome.ts';
 
-/** The first reply of a turn that begins at `begunAt` (`performance.now()`), and what Slack is then asked for it. */
+/** The first reply of a turn that begins at `begunAt` (`performance.now()`), and what is asked for in advance for it. */
 export interface FirstReply {
   begunAt: number;
   /** Whether another organisation can read the channel; undefined for a direct conversation. */

@@ -217,7 +217,7 @@ interface Look {
   hasNewerMessage: boolean;
 }
 
-/** The id of a message's reply, once that is certain, or of the likeliest, once the task has rested for `settledMs`. */
+/** The id of a message's reply once that is certain; else of the likeliest, if any, once the task has rested for `settledMs`. */
 export async function findReply(
   message: AnsweredMessage,
   settledMs: () => number | Promise<number> = () =>

@@ -61,8 +61,8 @@ interface Column {
 }
 
 /**
- * Searches a file, if it is a table, for altered cells as its upload reads the returned `source`. `remark` then says what was
- * found. If the upload did not read the file's beginning, `remark` reads it first, and says nothing if that fails.
+ * Searches a file, if it is a table as text, for altered cells as its upload reads the returned `source`. `remark` then says
+ * what was found. If the upload did not read the file's beginning, `remark` reads it first, and says nothing if that fails.
  */
 export function withAlteredCellSearch(source: UploadSource): {
   source: UploadSource;

@@ -242,7 +242,7 @@ class AttachmentBatch {
     return sizeBytes === undefined ? this.#unsizedSource(file, source) : { ...source, sizeBytes };
   }
 
-  /** What is to be uploaded for a file of which Slack does not say the size, or why nothing is. */
+  /** What is to be uploaded for a file whose size only its response or a count of its bytes says, or why nothing is. */
   async #unsizedSource(file: SlackFile, source: Omit<UploadSource, 'sizeBytes'>) {
     const opened = await this.#request.workspace.downloads.open(file, { signal: this.#signal });
     const { sizeBytes, mime } = opened;

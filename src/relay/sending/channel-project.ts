@@ -135,7 +135,7 @@ export function projectNameJobs(deps: RelayDeps): JobKind {
   };
 }
 
-/** Whether people surely renamed a project: the service tells its name, and the bot may not have given it that one. */
+/** Whether people surely renamed a project: the service tells its name, which is none that the bot may have given it. */
 async function hasOtherName(
   agent: AgentClient,
   project: string,

@@ -78,8 +78,8 @@ function isFilesOnly(content: MessageContent | null, botUserId: string): boolean
 
 /**
  * Claims for this turn the files that earlier messages left, so that no other turn sends them. Returns the `ids` of those
- * to send, `notes` on all, and the `writers` who shared them. A file is only left out if Slack says that it was deleted
- * since. Throws a SlackError that is no fault of Slack's.
+ * to send, `notes` on all, and the `writers` who shared them. A file is left out if Slack says that it was deleted since,
+ * not if Slack fails at the lookup (`isSlackFault`). Throws other SlackErrors.
  */
 export async function takeKeptFiles({ deps: { store }, workspace, lease }: ThreadWork, turn: Turn) {
   const keptTurns = await store.keptFiles.take(turn);

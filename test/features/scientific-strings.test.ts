@@ -166,6 +166,9 @@ const pairs: [string, string][] = [
     'H₂O, Ca²⁺, SO₄²⁻, 5 μm, 37°C, ¹⁸F-FDG, IC₅₀; ^GSE$ and $PATH_$USER',
   ],
   ['*_both_*, **_both_**, ***both***', 'both, both, both'],
+  ['(*See **Table 1**.*), (*... 25 more rows.*)', '(See Table 1.), (... 25 more rows.)'],
+  ['- *p < 0.05\n- 0.45 (0.12)*, 0.61 (0.10)*.', '*p < 0.050.45 (0.12)*, 0.61 (0.10)*.'],
+  ['> MAPQ\n>= 20 was kept', 'MAPQ\n>= 20 was kept'],
   [
     '*et al.*, *(in vitro)*, sc.pp.*, sc.tl.*; *wrapped\nby an editor.*, **5%**, __A b__/__C__, __Note__: __--rm__, __.env__',
     'et al., (in vitro), sc.pp.*, sc.tl.*; wrapped\nby an editor., 5%, A b/C, Note: --rm, .env',

@@ -14,7 +14,7 @@ const LONG_RUN = 13;
 const WEB_SCHEME = '(?:[Hh][Tt][Tt][Pp][Ss]?|[Mm][Aa][Ii][Ll][Tt][Oo]):';
 /** A quotation has a space after its first mark; the header of a sequence (FASTA) and "more than" have none. */
 const SEQUENCE_HEADER =
-  '>(?=[\\p{L}\\p{N}=])(?<=^(?:[ \\t]*> )*[ \\t]{0,3}>)(?<!^[ \\t]{0,3}>(?: [^\\n]*)?\\n(?:[ \\t]{0,3}>[^\\n]*\\n){0,20}[ \\t]{0,3}>)';
+  '>(?=[\\p{L}\\p{N}=])(?<=^(?:[ \\t]*> )*[ \\t]{0,3}>)(?:(?==)|(?<!^[ \\t]{0,3}>(?: [^\\n]*)?\\n(?:[ \\t]{0,3}>[^\\n]*\\n){0,20}[ \\t]{0,3}>))';
 /** "More than" at the beginning of an item, where nobody quotes a number. */
 const MORE_THAN = '(?=>)(?<=^[ \\t]*(?:[-+*]|\\d{1,3}[.)]) {1,3})>(?= ?[=\\d])';
 /** The first line of what stars mean below a table; another reader takes it for a list. */
@@ -40,6 +40,8 @@ const ITALIC_END =
   '(?<![^\\s(,/])\\*(?:[A-Za-z]\\*(?=[a-z])|[FKV]\\*(?=[A-Z]{1,2}\\b)|[NOS]\\*(?=\\d(?!\\d))|MAT\\*(?=[aα])|[a-z]{3}[A-Z\\d]{0,3}\\*(?=[Δ∆]))|(?<![\\w*])p\\*K\\*';
 /** The end of what stands for a part of a name: {sample}_{lane}.bam, <sample>_R1.fq, [id]_1. */
 const PLACEHOLDER_END = '[}\\]]|<(?!br>|su[bp]>)[A-Za-z][\\w .-]{0,40}>';
+/** A character of one paragraph, but no star. */
+const IN_PARAGRAPH = '(?:[^*\\n]|\\n(?![ \\t>]{0,9}(?:[\\n|]|[-+#] |\\d{1,3}[.)] )))';
 const LITERAL = `(?:${ITEM_SIGN}|(?=[*_~\\]<>\\\\])(?:${[
   // Between letters or digits, but not in *K*d; scripts that join a word to an emphasized one are others.
   `(?<=${WORD})(?<!(?=${ITALIC}).)\\*+(?![¹²³\\u2070-\\u209c])(?=${WORD})(?<!${ITALIC_END})`,
@@ -47,7 +49,7 @@ const LITERAL = `(?:${ITEM_SIGN}|(?=[*_~\\]<>\\\\])(?:${[
   '(?<=[([])\\*{1,4}(?=[),;:\\]])|(?<=["‘“])\\*{1,4}(?=["’”])|(?<=\')\\*{1,4}(?=\')|(?<=%)\\*(?=%)',
   '(?<=[)\\]])(?<!(?<![\\w)\\]*])\\*{1,3}[^\\s*][^*\\n]{0,80})\\*(?![*]|[A-Za-z ]{1,40}\\*(?![\\w([]))(?=[(\\p{L}\\p{N}[?+\\\\-])',
   // The same behind a bracket or a unit, and "any" at the end of a name: 45%*, MT-*, data/*; not where they end italics.
-  '(?<=[)\\]%°+/-]|[.:](?!\\*\\*))(?<!(?<![\\w)\\]*]|[%°+/.:-](?=\\*["\'”’]))\\*{1,3}[^\\s*,;:.)/|](?:[^*\\n]|\\n(?![ \\t]{0,9}\\n)){0,400})\\*{1,3}(?=[,;:.)/|"\'”’，。；：、）])',
+  `(?<=[)\\]%°+/-]|[.:](?!\\*\\*))(?<!(?<![\\w)\\]*]|[%°+/.:-](?=\\*["'”’]))(?:\\*{1,3}(?:\\.\\.|[^\\s*,;:.)/|])${IN_PARAGRAPH}{0,400}|(?:\\*\\*)?\\*(?:\\.\\.|[^\\s*,;:.)/|])(?:${IN_PARAGRAPH}|(?<!\\*)\\*\\*(?!\\*)){0,400}))\\*{1,3}(?=[,;:.)/|"'”’，。；：、）])`,
   // The only star of its word, between two stars that make it bold: **the π* state**.
   `(?<=(?<![\\w*])\\*\\*(?=[^\\s*])${BOLD}{0,90}${WORD})\\*(?=[\\s,;:.)(/-]${BOLD}{0,90}\\*\\*)`,
   // Longer runs of stars, and blanks to fill in: ____, __/__/____, (___/10).

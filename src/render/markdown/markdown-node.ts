@@ -57,7 +57,7 @@ export function isFenceClosed(text: string, code: MarkdownNode, fence: string): 
 }
 
 /** What begins or ends code, also in an item that it begins. A longer one, which each piece of the code would repeat, is text. */
-const FENCE = /^( {0,3}| ?[-+*] |\d[.)] )(`{3,99}(?=[^`]*$)|~{3,99}(?!~))(.*)/;
+const FENCE = /^( {0,3}| ?[-+*] |[-+*] {2}|\d[.)] )(`{3,99}(?=[^`]*$)|~{3,99}(?!~))(.*)/;
 
 /** The fence that is open after a line, and was before it if `open` is one; '' for none. */
 export function openFenceAfter(open: string, line: string): string {

@@ -105,7 +105,7 @@ const MAX_PIECE_LINES = 400;
 const MAX_CELLS = 16_000;
 const DELIMITER_ROW = /^[ \t>]*[|:-][ \t|:-]*$/gm;
 /** A line with its end, or a part of a very long one, up to a space if it has any. */
-const LINE = /[^\n]{0,8000}\n|[^\n]{1,8000}(?<=\s)|[^\n]{1,8000}/g;
+const LINE = /[^\n]{0,8000}\n|[^\n]{1,8000}$|[^\n]{1,8000}(?<=\s)|[^\n]{1,8000}/g;
 
 /**
  * A Markdown text as safe HTML, in pieces that each take one slice to make: without raw HTML, pictures and signed links.

@@ -13,7 +13,7 @@ export function fallbackText(markdown: string): string {
   const readable = markdown
     .slice(0, MAX_TEXT_BYTES * 2)
     // In code a reference is what it says.
-    .replace(/^[ \t]*(`{3,}|~{3,})[\s\S]*?(?:^[ \t]*\1|$(?![\s\S]))|`[^`\n]+`/gm, (code) =>
+    .replace(/^[ \t]*(`{3,}(?=[^`\n]*$)|~{3,})[\s\S]*?(?:^[ \t]*\1|$(?![\s\S]))|`[^`\n]+`/gm, (code) =>
       code.replaceAll('&', '&amp;'),
     )
     .replace(/^[ \t]*(?:`{3,}[^`\n]*|~{3,}[^\n]*)(?:\n|$)/gm, '')
@@ -24,7 +24,7 @@ export function fallbackText(markdown: string): string {
     )
     // Only pairs: not 2**10, p < 0.01**, **kwargs and __init__.
     .replace(
-      /(?<![\w*])(\*{2,3}|__(?!_|[a-z\d_]*__(?!\w))|~~)(?![\s*),;\]]|\/\*|["'’”](?<=["'“‘]\1["'’”]))((?:(?!\1)[^\n])*[^\s*])\1(?:(?<=:\1)(?!\d)|(?!(?!s\b)\w))/g,
+      /(?<![\w*])(\*{2,3}|__(?!_(?![^\W_])|[/:.-]_|\/\d|[%:.](?!\w)|[a-z\d_]*__(?!\w))|~~)(?![\s*),;\]]|\/\*|["'’”](?<=["'“‘]\1["'’”]))((?:(?!\1)[^\n])*[^\s*])\1(?:(?<=:\1)(?!\d)|(?!(?!s\b)\w))/g,
       '$2',
     )
     // Words in italics: a species, a gene, a symbol.

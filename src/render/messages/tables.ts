@@ -195,7 +195,8 @@ function elementsOf(
     }
     const url = (LINK.exec(source) ?? /^<?(https?:[^\s<>]+)>?$/.exec(source))?.[1];
     if (node.type !== 'link' || url === undefined) throw new OnlyMarkdown();
-    const target = decodeString(url);
+    // In angle brackets a backslash is part of the address, but for one before a pipe.
+    const target = decodeString(source.startsWith('<') ? url.replace(/\\(?!\|)/g, '\\\\') : url);
     const label = plainTextOf(text, node);
     const note = labelNote(label, target);
     const shown = label.endsWith(note) ? label : label + note;

@@ -3,7 +3,13 @@ import { markdownToHtml } from '../../../src/render/markdown/markdown-to-html.ts
 
 const html = (text: string) => [...markdownToHtml(text)].join('');
 /** On one line, at the beginning of an item, and with what would begin further code. */
-const CODE = ['```pip install x```', '1. ```sh\n   ls\n   ```', '- ~~~\n  a\n  ~~~', '```md\n```py\nx\n```'];
+const CODE = [
+  '```pip install x```',
+  '1. ```sh\n   ls\n   ```',
+  '- ~~~\n  a\n  ~~~',
+  '-  ```sh\n   ls\n   ```',
+  '```md\n```py\nx\n```',
+];
 
 describe('Markdown as HTML', () => {
   test('runs nothing and loads nothing', () => {

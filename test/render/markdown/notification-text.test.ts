@@ -24,6 +24,8 @@ describe('the text for notifications', () => {
     ['```\n```', '…'],
     ['```pip install x``` first\n~~~ `a`\nb', 'pip install x first\nb'],
     ['BP: _____/_____ mmHg', 'BP: _____/_____ mmHg'],
+    ['__/__/____, __%, (__/10); ___a b___', '__/__/____, __%, (__/10); a b'],
+    ['```ls``` first\n10 &micro;L', 'ls first\n10 µL'],
     ['**C[C@@H](N)C(=O)O** and 2**10, ACGT____ACGT', 'C[C@@H](N)C(=O)O and 2**10, ACGT____ACGT'],
     [
       'p<0.01**, q<0.001***, **kwargs; **/*.py, __init__',

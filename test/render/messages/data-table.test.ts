@@ -227,6 +227,9 @@ describe('a long table of a finished answer', () => {
       type: 'raw_text',
       text: '200 µL, 95°C &x; &lt;',
     });
+    expect(elements('<https://c.example/C=C\\[C@H]C>')).toMatchObject([
+      { type: 'link', url: 'https://c.example/C=C\\[C@H]C' },
+    ]);
     expect(elements('<https://c.example/1>')).toEqual([
       { type: 'link', url: 'https://c.example/1', text: 'https://c.example/1' },
     ]);

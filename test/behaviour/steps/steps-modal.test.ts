@@ -31,7 +31,7 @@ describe('the steps of a turn', () => {
     await slack.click({ person: scene.ada.id, view: 'modal', actionId: 'steps_next_page' });
     await scene.until('the last steps are there', () => modal().includes('12. Looked up: entry 12'));
     await slack.click({ person: scene.ada.id, view: 'modal', actionId: 'steps_page' });
-    await scene.until('the first steps are there again', () => modal().includes('1. Looked up: entry 1'));
+    await scene.until('the first steps are there again', () => modal().includes('Nothing about entry 10'));
     scene.agent.faults.add({ call: READ, fault: { kind: 'status', status: 403 }, times: 1 });
     await slack.click({ person: scene.ada.id, view: 'modal', actionId: 'steps_next_page' });
     await scene.until('the window says so', () => modal().includes(strings.modalUnavailable));

@@ -22,7 +22,7 @@ const WAITING_REACTION = 'hourglass_flowing_sand';
 const UNFINISHED_BUTTON = /"action_id":"(stop|go)"/;
 /** Text of an unfinished turn. */
 const UNFINISHED_TEXT =
-  /getting started|Sending your file|The agent is working|as soon as it can|Stopping…|can't reach|very busy|rejected this app's API key|limiting my messages|waiting for your answer/;
+  /getting started|Sending your file|The agent is working|as soon as it can|Stopping…|can't reach|very busy|API key for the agent service doesn't work|limiting my messages|waiting for your answer/;
 
 const SETTLE_TIMEOUT_MS = 120_000;
 const SETTLE_POLL_MS = 200;

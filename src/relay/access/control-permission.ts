@@ -36,7 +36,7 @@ const WORK_EVERYWHERE: ReadonlySet<string> = new Set([
   'task_details',
 ]);
 
-/** Whether a person may use a control. A refusal goes to the audit trail, and to the person in an ephemeral message. */
+/** Whether a person may use a control. A refusal goes to the audit trail, and to the person as what only they see. */
 export async function mayUseControl(deps: RelayDeps, use: ControlUse): Promise<boolean> {
   const refusal = await controlRefusal(deps, use);
   if (refusal === undefined) return true;

@@ -82,7 +82,7 @@ export class ServiceAccounts extends RefreshedRows<AccountRow> {
     return { ...this.#deps.clientOptions, ...this.#deps.ownAccountOptions, uploadMemory, responseMemory };
   }
 
-  /** The read rate of an account. Where the account is gone and nothing can be read, a new one. */
+  /** The read rate of an account; a new one where that is gone. Throws an AgentError if its key cannot be decrypted. */
   readRate(account: string): ReadRate {
     return this.#findClient(account)?.readRate ?? new ReadRate(1);
   }
@@ -103,8 +103,8 @@ export class ServiceAccounts extends RefreshedRows<AccountRow> {
 
   /** How many workspaces' own keys are refused, or cannot be decrypted. */
   refusedOwnKeyCount(): number {
-    const isRefused = ({ apiKey, client }: AccountEntry) =>
-      apiKey instanceof AgentError || client?.gate.refusedSince !== undefined;
+    const isRefused = ({ row, apiKey, client }: AccountEntry) =>
+      (row.retired_at === null && apiKey instanceof AgentError) || client?.gate.refusedSince !== undefined;
     return [...this.#entries.values()].filter(isRefused).length;
   }
 
@@ -147,7 +147,7 @@ export class ServiceAccounts extends RefreshedRows<AccountRow> {
   }
 
   /** The key of an account, or the error of what needs it. */
-  #decryptKey({ workspace, account_id }: AccountRow, encrypted: string): string | AgentError {
+  #decryptKey({ workspace, account_id, retired_at }: AccountRow, encrypted: string): string | AgentError {
     const { keyring, log } = this.#deps;
     try {
       if (keyring === undefined) throw new DecryptionError('unknown_key');
@@ -155,6 +155,8 @@ export class ServiceAccounts extends RefreshedRows<AccountRow> {
     } catch (cause) {
       if (!(cause instanceof DecryptionError)) throw cause;
       log.error({ workspace, account: account_id, err: cause }, 'decrypting the key of an account failed');
+      // Nobody decrypts it any more: what was asked there goes on as after any other change of the account.
+      if (retired_at !== null) return new AccountGone();
       return new AgentError('bad_key', { sentence: cause.message, outcome: 'not_sent', cause });
     }
   }

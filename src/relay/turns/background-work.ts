@@ -1,7 +1,7 @@
 import { valueIf } from '../../calls/retries-and-waits.ts';
 import { type BackgroundState, backgroundNotice } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
-import { MessageGoneError } from '../../slack/errors.ts';
+import { isPermanentRefusal, MessageGoneError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
 import type { CheckedTurn } from '../../store/tasks/tasks.ts';
 import { BACKGROUND_PART, ENDED_BACKGROUND_PART } from '../../store/threads/posts.ts';
@@ -75,7 +75,9 @@ export async function updateBackgroundNotices(
   const state = await sendStopAndReadState(work, turn, taskId);
   if (!isOpen(state)) {
     const end = state === 'completed' ? 'workDone' : state === 'failed' ? 'workFailed' : state;
-    await postBackgroundEndMention(work, turn, end).catch(valueIf(undefined, isThreadUnreachable));
+    // The line about the work changes also where Slack does not take this post.
+    const isRefused = (error: unknown) => isThreadUnreachable(error) || isPermanentRefusal(error);
+    await postBackgroundEndMention(work, turn, end).catch(valueIf(undefined, isRefused));
   }
   if (state !== shown) await showBackgroundState(work, turn, state);
   return isOpen(state) ? state : undefined;

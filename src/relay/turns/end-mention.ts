@@ -38,8 +38,11 @@ export async function postBackgroundEndMention(
   turn: Turn,
   end: 'workDone' | 'workFailed' | 'cancelled',
 ): Promise<void> {
-  const isOwnStop = end === 'cancelled' && turn.stop_requested_by === turn.asked_by;
-  if (isOwnStop || (await closingAt(work.deps, turn, work.lease.signal)) !== undefined) return;
+  const { deps, lease } = work;
+  // They may have stopped it since the turn was read.
+  const latest = end === 'cancelled' ? await deps.store.turns.get(turn.workspace, turn.id) : undefined;
+  if (latest?.stop_requested_by === turn.asked_by) return;
+  if ((await closingAt(deps, turn, lease.signal)) !== undefined) return;
   const line = strings.endMention(mentionedAsker(turn), end, databaseNow() - turn.started_at.getTime());
   await new IdempotentPosts(work, turn).postNotice(BACKGROUND_END_PART, line);
 }

@@ -68,7 +68,7 @@ test('whoever has the client of an account waits while its key cannot be decrypt
   await known.close();
 });
 
-test('all accounts that a workspace had share its memory, and only a few retired ones keep their keys', async () => {
+test('all accounts that a workspace had share its memory, and only a few retired ones keep their keys, for which nobody waits', async () => {
   for (const account_id of ['a1', 'a2', 'a3', 'a4', 'a5', 'a6']) {
     const key = { workspace: 'T3', account_id };
     const encrypted_api_key = keyring.encrypt('the-key-of-one', encryptionContext.account(key));
@@ -83,6 +83,13 @@ test('all accounts that a workspace had share its memory, and only a few retired
   const { responseMemory } = known.ownAccountOptions('T3');
   expect(known.ownAccountOptions('T3').responseMemory).toEqual(responseMemory);
   expect(known.ownAccountOptions('T4').responseMemory).not.toEqual(responseMemory);
+  const underAnotherKey = accountsWith(otherKeyring);
+  await underAnotherKey.refresh(true);
+  expect(() => underAnotherKey.agentClient('a3')).toThrow(AccountGone);
+  expect(() => underAnotherKey.agentClient('a6')).toThrow(keyNotDecrypted);
+  // Those in use, of T1 and T3.
+  expect(underAnotherKey.refusedOwnKeyCount()).toBe(2);
+  await underAnotherKey.close();
   const withoutKey = known.agentClient('a3');
   await kysely
     .updateTable('accounts')

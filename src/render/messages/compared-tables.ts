@@ -39,14 +39,16 @@ const MAX_COLUMNS = 200;
 const MAX_KEY_COLUMNS = 4;
 /** Columns whose numbers are names, places or ranks rather than sizes: no share or count of those, such as "cells per cluster". */
 const IDENTIFIER =
-  /^(?!.*(?:%|[\s_.-](?:at|by|from|in|of|per|to)[\s_.-]))(?:(?:.*[\s_.-])?(?:(?:entrez|gene|patient|pmc?|sample|snp|subject)?ids?|pubmed|entrez|accession|chr|chromosome|cluster|pos|position|residue|codon|tss|start|end|year|date|rank)|(?:(?:row|cell)[\s_.-])?index|(?:(?:date|year)[\s_.-])?published|unnamed: ?\d+|#?)$/i;
+  /^(?!.*(?:%|[\s_.-](?:at|by|from|in|of|per|to)[\s_.-]))(?:(?:.*[\s_.-])?(?:(?:cell|clinvar|cluster|donor|ensembl|entrez|gene|hgnc|patient|pmc?|probe|protein|run|sample|snp|study|subject|u?subj|tax|transcript|uniprot|variation)?ids?|pubmed|entrez|accession|chr|chromosome|cluster|pos|position|residue|codon|tss|start|end|year|date|rank)|(?:(?:row|cell)[\s_.-])?index|(?:(?:date|year)[\s_.-])?published|unnamed: ?\d+|#?)$/i;
 
 /** A range, an interval or a fraction, which differ from run to run, and a word with digits, such as an accession. */
 const RANGE = /^[^\p{L}\d]*\d+\D+\d/u;
 const ID_LIKE = /^(?=.*\d)\p{L}[^\s=<>≤≥≈]*$/u;
-/** References at the end of a cell, such as [3], [^3] and [3, 5], also with their links. */
+/** A column that says which row it is, such as that of pandas. */
+const ROW_NUMBER = /^(?:(?:row[\s_.-])?index|unnamed: ?\d+|n[or]\.?|#?)$/i;
+/** References at the end of a cell, such as [3], [^3] and [3, 5], also with their links; [18, 30] alone is an interval. */
 const CITATIONS =
-  /(?:\s?\\?\[\[?\^?\d{1,3}(?:[,;–-]\s?\d{1,3}){0,9}\\?\]\]?(?:\(https?:[^()\s]*\))?){1,4}(?=[\s*_]*$)/;
+  /(?!^\[\d+[,;–-]\s?\d+\]$)(?:\s?\\?\[\[?\^?\d{1,3}(?:[,;–-]\s?\d{1,3}){0,9}\\?\]\]?(?:\(https?:[^()\s]*\))?){1,4}(?=[\s*_]*$)/;
 
 /**
  * Compares the numbers of two answers, in their tables of the same columns, of which an answer may have only one: those of their
@@ -119,12 +121,18 @@ function compareRows({ names, rows: first }: NamedTable, other: NamedTable) {
   const ours = new Set(first.map((row) => rowKey(row, keys)));
   const theirs = new Map(second.map((row) => [rowKey(row, keys), row]));
   const unmatched = [...ours, ...theirs.keys()].filter((key) => !(ours.has(key) && theirs.has(key)));
-  // "No.", "Nr." and the like stand before the names.
-  const areNumbered = (rows: readonly string[][], at: number) =>
-    at < (keys[0] ?? 0) && rows.every((row, index) => Number(plainCell(row[at] ?? '')) === index + 1);
-  const isLabel = (column: string, at: number) =>
-    keys.includes(at) || isIdentifier(column) || [first, second].every((rows) => areNumbered(rows, at));
+  const areNumbered = (at: number, from: number) =>
+    [first, second].every((rows) =>
+      rows.every((row, index) => Number(plainCell(row[at] ?? '')) === index + from),
+    );
   const columns = names.map((name, at) => ({ column: plainCell(name), at }));
+  // Where one answer has more rows, the same number may be that of another row.
+  const isNumber = (at: number) =>
+    ROW_NUMBER.test(columns[at]?.column ?? '') && (areNumbered(at, 0) || areNumbered(at, 1));
+  if (unmatched.length > 0 && keys.every(isNumber)) return undefined;
+  // "No.", "Nr." and the like stand before the names.
+  const isLabel = (column: string, at: number) =>
+    keys.includes(at) || isIdentifier(column) || (at < (keys[0] ?? 0) && areNumbered(at, 1));
   const figures = columns.filter(({ column, at }) => !isLabel(column, at));
   const numbers = first.flatMap((row) => {
     const like = theirs.get(rowKey(row, keys)) ?? [];
@@ -147,8 +155,8 @@ function isIdentifier(column: string): boolean {
 
 /** What identifies a row: its cells in these columns. */
 function rowKey(row: readonly string[], columns: readonly number[]): string {
-  const names = columns.map((at) => nameIn(row[at] ?? '').replace(/[‐-―−]/g, '-'));
-  return JSON.stringify(names).toLowerCase().replace(/\s+/g, ' ');
+  const plain = (at: number) => nameIn(row[at] ?? '').replace(/[‐-―−]/g, '-').replace(/\s+/g, ' ');
+  return JSON.stringify(columns.map(plain)).toLowerCase();
 }
 
 /** The name in a cell, without its link and the references behind it, whose numbers differ from run to run. */

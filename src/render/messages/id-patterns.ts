@@ -99,7 +99,8 @@ export const ID_KINDS = [
   { id: '[SV]CV\\d{9}(?:\\.\\d{1,3})?', pages: ['www.ncbi.nlm.nih.gov/clinvar/?term='], isInTextOnly: true },
   {
     word: `ClinVar(?:(?=:\\d)|[ _-]?Variation${CALLED}|[ _-]?IDs?)`,
-    id: '\\d{4,8}',
+    // ClinVar:2024.05 is a release.
+    id: '\\d{4,8}(?!\\.\\d)',
     called: 'ClinVar ',
     pages: ['www.ncbi.nlm.nih.gov/clinvar/variation/'],
   },

@@ -1,9 +1,9 @@
 import { toOneLine } from '../text-format.ts';
 import { readableCharacters } from './searched-text.ts';
 
-/** The markup of titles, with formulas that stand there once more; "p < 0.05" has none. */
+/** The markup of titles, with the second form of formulas in TeX; "p < 0.05" has none. */
 const TAG =
-  /<alternatives>[\s\S]{0,1000}?<\/alternatives>|<\/?(?:i|b|u|em|strong|su[bp]|inf|sc|scp|tt|span|italic|bold|inline-formula|tex-math|(?:mml|jats):[\w-]+)(?:\s[^<>]*)?\/?>/gi;
+  /(?<=<\/tex-math>\s{0,9})<alternatives>[\s\S]{0,1000}?<\/alternatives>|<\/?(?:i|b|u|em|strong|su[bp]|inf|sc|scp|tt|span|italic|bold|inline-formula|inline-graphic|alternatives|tex-math|(?:mml|jats):[\w-]+)(?:\s[^<>]*)?\/?>/gi;
 
 /** A registry's title as people read it. */
 export function readableTitle(title: string): string {

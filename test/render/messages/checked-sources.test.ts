@@ -251,6 +251,8 @@ describe('a source', () => {
     const twice =
       '<tex-math notation="LaTeX">$^2$</tex-math><alternatives><mml:math><mml:mn>2</mml:mn></mml:math></alternatives>';
     expect(readableTitle(`D<inline-formula>${twice}</inline-formula> nets`)).toBe('D$^2$ nets');
+    const once = twice.replace(/<tex-math.*<\/tex-math>/, '');
+    expect(readableTitle(`D<inline-formula>${once}</inline-formula> nets`)).toBe('D2 nets');
   });
 });
 

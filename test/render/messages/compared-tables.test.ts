@@ -199,6 +199,7 @@ describe('two answers', () => {
   test.each([
     ...['PMID', 'Entrez ID', 'geneID', 'ENTREZID', 'Gene start (bp)', 'Publication year'],
     ...['Year published', 'seurat_cluster', 'cell_index', 'Rank'],
+    ...['SUBJID', 'taxid', 'probeid'],
   ])('are not compared by ids, places and years: %s', (column) => {
     expect(line(answer(groups(column, '5')), answer(groups(column, '9')))).toBeUndefined();
   });
@@ -211,6 +212,11 @@ describe('two answers', () => {
     expect(line(both('1.8'), both('2.4'))).toContain(
       '5 of 6 figures agree within 1 %; log2FC of TP53 differs',
     );
+  });
+
+  test('are not compared by the numbers of rows alone, of which one answer has more', () => {
+    const rows = (...sizes: string[]): Rows => [['', 'FC'], ...sizes.map((size, at) => [String(at), size])];
+    expect(line(answer(rows('1.5', '2.5')), answer(rows('9.5', '1.5', '2.5')))).toBeUndefined();
   });
 
   test('count a row once that the text and a file of one answer alone have', () => {
@@ -310,6 +316,20 @@ describe('two answers', () => {
       rowsOf('Arm, ORR', '[IL-6](https://x.org/6) [3], 36 %', 'TNF‑α, 28 %', '**18–29 y** [^2], 5 %'),
       rowsOf('Arm, ORR', 'IL‑6, 36 %', '_TNF-α_ [[1]](https://x.org/1), 48 %', '18-29 y [1; 4], 5 %'),
       '2 of 3 figures agree within 1 %; ORR of TNF‑α differs: 28 %, 48 %.',
+    ],
+    [
+      'intervals in brackets, which are no references',
+      [
+        ['Age', 'Share'],
+        ['[18,30]', '1.5'],
+        ['[31,45]', '2.5'],
+      ],
+      [
+        ['Age', 'Share'],
+        ['[18,30]', '1.5'],
+        ['[31,45]', '3.5'],
+      ],
+      '1 of 2 figures agree within 1 %; Share of [31,45] differs: 2.5, 3.5.',
     ],
     [
       'formulas, of which no part is a link',

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The centres of two clusters lie 4 apart, and are joined at 3.5.
-# For centroid and median linkage, ml-hclust puts distances into a formula that is one for squared distances. Each cluster is joined nearer
-# than it is. SciPy squares them, and has the distance between the centres. Guess: that.
+# For centroid and median linkage, ml-hclust puts distances into a formula that is one for squared distances. From the second join on,
+# clusters are joined nearer than they are. R does the same, but its manual asks for squared distances. SciPy squares them, and has the
+# distance between the centres. Guess: that.
 set -euo pipefail
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Ten trees of ten say that a person is ill, which has a probability of 0.9.
-# ml-random-forest adds up the votes from the second tree on. With `maxSamples`, each tree gets the first rows, and not drawn ones: in a
+# ml-random-forest adds up the votes from the second tree on. With `maxSamples`, each tree draws from the first rows only: in a
 # table that is sorted by group, the second group is never seen.
 # Guess: 1, and a sum of 1 over both groups; half of the rows, drawn from all.
 set -euo pipefail
@@ -25,8 +25,9 @@ for (const nEstimators of [2, 10, 50]) {
   const [well, sick] = [0, 1].map((label) => trained.predictProbability([[14]], label)[0].toFixed(3));
   console.log(`${votes.filter((vote) => vote === 1).length} of ${nEstimators} trees say ill: probability ${sick}, of being well ${well}`);
 }
-console.log('all rows: ', forest({ nEstimators: 20 }).predict(marker).join(' '));
-console.log('half of them:', forest({ nEstimators: 20, maxSamples: 0.5 }).predict(marker).join(' '));
+const bagging = { nEstimators: 20, useSampleBagging: true, noOOB: true };
+console.log('all rows: ', forest(bagging).predict(marker).join(' '));
+console.log('half of them:', forest({ ...bagging, maxSamples: 0.5 }).predict(marker).join(' '));
 JS
 
 expected="$(cat <<'SEEN'

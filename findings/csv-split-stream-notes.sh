@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A patient whose note has two lines is cut into two files.
-# csv-split-stream counts lines, not records: a part may end within a quoted note, whose second half follows the header of the next part.
-# An empty line in a note is dropped. Guess: whole records, as RFC 4180 allows line breaks in quotes.
+# csv-split-stream counts lines, as its option says, not records: a part may end within a quoted note, whose second half follows the header
+# of the next part. An empty line in a note is dropped. Guess: whole records, as RFC 4180 allows line breaks in quotes.
 set -euo pipefail
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT

@@ -155,7 +155,10 @@ function isIdentifier(column: string): boolean {
 
 /** What identifies a row: its cells in these columns. */
 function rowKey(row: readonly string[], columns: readonly number[]): string {
-  const plain = (at: number) => nameIn(row[at] ?? '').replace(/[‐-―−]/g, '-').replace(/\s+/g, ' ');
+  const plain = (at: number) =>
+    nameIn(row[at] ?? '')
+      .replace(/[‐-―−]/g, '-')
+      .replace(/\s+/g, ' ');
   return JSON.stringify(columns.map(plain)).toLowerCase();
 }
 

@@ -105,8 +105,6 @@ const CHANNEL_GONE_CODES = new Set([
   'messages_tab_disabled',
   'channel_type_not_supported',
   'user_not_in_channel',
-  // An organisation's channel, in a workspace without the app: of that alone, whatever else the token reaches.
-  'team_access_not_granted',
 ]);
 
 const MESSAGE_GONE_CODES = new Set([
@@ -135,7 +133,10 @@ const PAYLOAD_CODES = new Set([
 /** A message's files, and what else it shares, that admins keep out of a channel; it may go without them. */
 const SHARING_CODES = /^slack_connect_|^posting_to_|(?:^|_)files?(?:_|$)/;
 
-/** Only these say that the token itself is dead; a network, person or method that is refused does not. */
+/**
+ * Only these say that the token is dead, the last one in one workspace of its organisation; a network, person or method
+ * that is refused does not.
+ */
 const DEAD_INSTALLATION_CODES = new Set([
   'invalid_auth',
   'account_inactive',
@@ -144,6 +145,7 @@ const DEAD_INSTALLATION_CODES = new Set([
   'invalid_refresh_token',
   'app_uninstalled',
   'not_authed',
+  'team_access_not_granted',
 ]);
 
 /** Slack failed during the call: some part of it may have taken effect. */

@@ -90,6 +90,11 @@ export class SlackAuthError extends SlackError {
   }
 }
 
+/** Whether an organisation's token works, but not in the workspace that the call is about, until its admins grant that. */
+export function isAccessNotGranted(error: unknown): boolean {
+  return error instanceof SlackAuthError && error.slackCode === 'team_access_not_granted';
+}
+
 /** The network or Slack itself failed, and may work again soon. */
 export class SlackUnavailableError extends SlackError {
   readonly code = 'unavailable';

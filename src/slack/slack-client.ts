@@ -6,7 +6,7 @@ import { fetch, keptConnections } from '../calls/outbound-proxy.ts';
 import { abortWith, type LeaseGuard, parseRetryAfter } from '../calls/retries-and-waits.ts';
 import { Presence } from '../calls/shared-calls.ts';
 import { successIn, toSlackError, unreadableResponse } from './error-mapping.ts';
-import { assertLeaseHeld, SlackAuthError } from './errors.ts';
+import { assertLeaseHeld, isAccessNotGranted, SlackAuthError } from './errors.ts';
 import { noteScopes } from './scopes.ts';
 
 export const SLACK_API_URL = 'https://slack.com/api/';
@@ -90,7 +90,9 @@ export class SlackClient {
     } catch (error) {
       const failure = toSlackError({ method, guard, signal }, error);
       outcome = failure.code;
-      if (failure instanceof SlackAuthError && failure.isInstallationDead) gate?.refused(failure);
+      // The gate is that of all workspaces of an organisation.
+      const isDead = failure instanceof SlackAuthError && failure.isInstallationDead;
+      if (isDead && !isAccessNotGranted(failure)) gate?.refused(failure);
       throw failure;
     } finally {
       unlink();

@@ -8,7 +8,6 @@ test.each([
   ['channel_not_found', 'channel_gone', 'none'],
   ['is_archived', 'channel_gone', 'none'],
   ['restricted_action_thread_locked', 'channel_gone', 'none'],
-  ['team_access_not_granted', 'channel_gone', 'none'],
   ['restricted_action_read_only_channel', 'channel_gone', 'none'],
   ['message_not_found', 'message_gone', 'none'],
   ['edit_window_closed', 'message_gone', 'none'],
@@ -20,6 +19,7 @@ test.each([
   ['posting_to_channel_denied', 'payload_refused', 'none'],
   ['unable_to_share_files', 'payload_refused', 'none'],
   ['token_revoked', 'unauthorized', 'none'],
+  ['team_access_not_granted', 'unauthorized', 'none'],
   ['missing_scope', 'unauthorized', 'none'],
   ['internal_error', 'unavailable', 'unknown'],
   ['fatal_error', 'unavailable', 'unknown'],
@@ -52,7 +52,8 @@ test.each([
 });
 
 test('only a token that no longer works makes an installation dead', () => {
-  expect(errorForCode('auth.test', 'account_inactive')).toMatchObject({ isInstallationDead: true });
+  for (const slackCode of ['account_inactive', 'team_access_not_granted'])
+    expect(errorForCode('auth.test', slackCode)).toMatchObject({ isInstallationDead: true });
   expect(errorForCode('auth.test', 'missing_scope', { neededScopes: 'users:read' })).toMatchObject({
     isInstallationDead: false,
     message: expect.stringContaining('Add users:read to the app'),

@@ -48,6 +48,22 @@ describe('a call', () => {
     expect(call?.args).toMatchObject({ channel: 'C1', blocks: '[{"type":"divider"}]' });
   });
 
+  test('stops calls for a dead token, but not for one workspace without the app', async () => {
+    const refused: string[] = [];
+    const gate = {
+      enter: () => undefined,
+      accepted: () => undefined,
+      refused: (error: Error) => void refused.push(error.message),
+    };
+    const gated = new SlackClient({ installation, log: silentLog, slackApiUrl: slack.apiUrl, gate });
+    for (const error of ['team_access_not_granted', 'token_revoked']) {
+      slack.on(error, { body: { ok: false, error } });
+      const failed = await failure(gated.call(error, {}, { schema }));
+      expect(failed).toMatchObject({ code: 'unauthorized', isInstallationDead: true });
+    }
+    expect(refused).toEqual([expect.stringContaining('token_revoked')]);
+  });
+
   test('tells operators how many items of a list were left out', async () => {
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => void lines.push(line) });

@@ -58,8 +58,8 @@ export async function lookUpReferences(
     person: (id: string) => people.personName(id),
     channel: async (id: string) => {
       const { name, kind } = await neededFor('names', () => people.channel(id));
-      // Slack's own label may name a private channel in which the bot is: its id stands before that.
-      if (kind === 'private' && id !== channel) return id;
+      // Slack's own label may name a channel that is not everybody's, if the bot is in it: its id stands before that.
+      if ((kind === 'private' || kind === 'elsewhere') && id !== channel) return id;
       return kind === 'public' || id === channel ? name : undefined;
     },
   };

@@ -4,6 +4,7 @@ import type { ChannelMembership } from '../../slack/channel-membership.ts';
 import type { SlackDirectory } from '../../slack/directory.ts';
 import {
   ChannelGoneError,
+  isAccessNotGranted,
   isPermanentRefusal,
   MessageGoneError,
   retryTransient,
@@ -109,7 +110,9 @@ async function followLink(
     if (!(error instanceof SlackError)) throw error;
     deps.log.info({ workspace: workspace.id, channel, err: error }, 'a linked message was not read');
     if (error instanceof MessageGoneError) return 'link_gone';
-    return error instanceof ChannelGoneError || isPermanentRefusal(error) ? 'link_hidden' : 'link_late';
+    const isHidden =
+      error instanceof ChannelGoneError || isPermanentRefusal(error) || isAccessNotGranted(error);
+    return isHidden ? 'link_hidden' : 'link_late';
   }
 }
 

@@ -97,7 +97,8 @@ test('names are looked up of people and channels, but not of other private chann
       return `the ${id}`;
     },
     channel: async (id: string): Promise<Channel> => {
-      const kind = id.startsWith('C0OPEN') ? 'public' : 'private';
+      const closed = id === 'C0THERE' ? 'elsewhere' : 'private';
+      const kind = id.startsWith('C0OPEN') ? 'public' : closed;
       return { id, name: id === 'C0LAB' ? undefined : `the ${id}`, purpose: '', kind, isExtShared: false };
     },
   };
@@ -105,9 +106,9 @@ test('names are looked up of people and channels, but not of other private chann
   expect(asked.sort()).toEqual(['U0ADA', 'U0GRACE', bot]);
   expect([...found.keys()].sort()).toEqual(['C0LAB', 'U0ADA', 'U0GRACE', bot]);
   expect(found.get('C0LAB')).toBe('C0LAB');
-  const channels = parseMessage({ text: '<#C0OPEN> <#C0HERE> <#C0SECRET|the plan>' });
+  const channels = parseMessage({ text: '<#C0OPEN> <#C0HERE> <#C0SECRET|the plan> <#C0THERE|theirs>' });
   const told = await lookUpNames({ people, channel: 'C0HERE' }, channels);
-  expect(readableText(channels, told, bot)).toBe('#the C0OPEN #the C0HERE #C0SECRET');
+  expect(readableText(channels, told, bot)).toBe('#the C0OPEN #the C0HERE #C0SECRET #C0THERE');
 });
 
 test('a message is parsed once, however often it is read', () => {

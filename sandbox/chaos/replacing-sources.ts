@@ -90,9 +90,8 @@ export class ReplacingSources extends SideActivity<SourceCounts> {
   questions(): SaidMessage[] {
     return [...this.#runs.values()].map((run) => {
       const { channel, root, ts } = run;
+      const [wasDelivered, wasStopped] = [this.#isUsed(run), this.#wasStopped(run)];
       const thread = `${channel}/${root}`;
-      const wasStopped = this.said.some((one) => one.thread === thread && one.wasStopped === true);
-      const wasDelivered = this.#isUsed(run);
       return { thread, channel, ts, text: requestOf(run), files: [], wasDelivered, wasStopped };
     });
   }
@@ -103,7 +102,8 @@ export class ReplacingSources extends SideActivity<SourceCounts> {
       const [channel = '', root = ''] = thread.split('/');
       return this.#listsIn(channel, root).map((list) => this.slack.visibleText(list));
     });
-    const used = [...this.#runs.values()].filter((run) => this.#isUsed(run));
+    // Behind a stop, what was asked waits until somebody sends it.
+    const used = [...this.#runs.values()].filter((run) => this.#isUsed(run) && !this.#wasStopped(run));
     const held = this.#heldByAgent();
     const once = used.filter((run) => held.filter((text) => text.includes(requestOf(run))).length === 1);
     return {
@@ -116,6 +116,11 @@ export class ReplacingSources extends SideActivity<SourceCounts> {
 
   protected isDone({ lists, listsMarked }: SourceCounts): boolean {
     return lists === listsMarked;
+  }
+
+  #wasStopped({ channel, root }: Run): boolean {
+    const thread = `${channel}/${root}`;
+    return this.said.some((one) => one.thread === thread && one.wasStopped === true);
   }
 
   #isUsed({ channel, ts }: Run): boolean {

@@ -4,7 +4,10 @@ import * as strings from '../../../src/render/strings/index.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
 
-const scene = await openAppScene();
+/** How often what is refused is tried: far more seldom than in the pauses below, and sooner than people would wait. */
+const PROBE_MS = 6_000;
+
+const scene = await openAppScene({ probeMs: PROBE_MS });
 afterEach(() => scene.reset());
 
 describe('a turn', () => {
@@ -113,7 +116,7 @@ describe('a turn', () => {
       ),
     );
     const before = scene.agent.calls.length;
-    await pause(3_000);
+    await pause(PROBE_MS / 2);
     expect(scene.agent.calls.length - before).toBeLessThanOrEqual(1);
     expect(await readiness(scene)).toMatchObject({ ready: true, agentKeyRefusedSince: expect.any(String) });
     const metrics = await (await fetch(`http://127.0.0.1:${scene.sandbox.bot.port}/metrics`)).text();
@@ -134,7 +137,7 @@ describe('a turn', () => {
       return slackTokenRefusedSince !== null;
     });
     const before = scene.slack.calls.length;
-    await pause(3_000);
+    await pause(PROBE_MS / 2);
     expect(scene.slack.calls.length - before).toBeLessThanOrEqual(1);
     mend();
     await scene.hurry('/slow 9000');

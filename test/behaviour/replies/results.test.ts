@@ -153,8 +153,11 @@ describe.concurrent('the results of a turn', () => {
     await scene.until('the first one is there', () => scene.shown(channel, root).includes('note-1.txt'));
     laterFiles.resolve();
     await scene.until('the later ones are there', () => scene.shown(channel, root).includes('later-2.png'));
-    // The third says that the task works on.
-    expect(scene.replies(channel, root)).toHaveLength(4);
+    await scene.until('who asked is told', () =>
+      scene.shown(channel, root).includes('work in the background is done'),
+    );
+    // The third says that the task worked on.
+    expect(scene.replies(channel, root)).toHaveLength(5);
     const id = scene.taskOf('notes 1, later 2')?.id ?? '';
     const looks = (links: string | undefined) =>
       scene.agent.calls.filter(
